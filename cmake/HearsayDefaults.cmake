@@ -1,0 +1,24 @@
+# Build defaults of this repository: they apply to our own targets alone and never reach a user's.
+if(PROJECT_IS_TOP_LEVEL)
+  if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+  endif()
+  find_program(HEARSAY_CCACHE ccache)
+  if(HEARSAY_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${HEARSAY_CCACHE})
+  endif()
+  set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+endif()
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+set(HEARSAY_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual)
+if(HEARSAY_WARNINGS_AS_ERRORS)
+  list(APPEND HEARSAY_WARNINGS -Werror)
+endif()
+
+# hearsay_target(name): the settings every target of ours shares.
+function(hearsay_target name)
+  target_compile_features(${name} PUBLIC cxx_std_20)
+  target_compile_options(${name} PRIVATE ${HEARSAY_WARNINGS})
+endfunction()

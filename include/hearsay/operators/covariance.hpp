@@ -1,0 +1,126 @@
+// The covariance of a data matrix Phi (m samples x d features), never formed unless that is cheaper.
+//
+//   centred     (Phi - 1 mu')'(Phi - 1 mu') / (m - 1)      the sample covariance
+//   uncentred   Phi'Phi / m
+//
+// Dense rows are centred block by block in cache, so that a large offset never meets a product and cancels nothing; no
+// second copy of the data is made. When more than d/(4p) products are asked for, forming the d x d matrix would have
+// been cheaper, and it is formed (where it fits); the same operator seen from the samples' side (m x m) serves m < d.
+#pragma once
+
+#include <cstdint>
+
+#include "hearsay/block.hpp"
+#include "hearsay/csr.hpp"
+#include "hearsay/operator.hpp"
+#include "hearsay/row_source.hpp"
+
+namespace hearsay {
+
+struct CovarianceOptions {
+  bool center = true;
+  bool by_samples = false;  ///< the m x m matrix Phi Phi' / divisor, which shares the eigenvalues
+  std::int64_t gram_bytes_limit = std::int64_t{2}
+                                  << 30;  ///< the most memory a formed matrix may take; 0 never forms it
+};
+
+template <class S>
+class DenseCovariance {
+ public:
+  using Scalar = S;
+
+  explicit DenseCovariance(const Block<S>& data, CovarianceOptions options = {})
+      : DenseCovariance(borrow(data), options) {}
+  explicit DenseCovariance(Block<S>&& data, CovarianceOptions options = {}) = delete;
+  explicit DenseCovariance(BorrowedBlock<S> data, CovarianceOptions options = {});
+
+  Index dim() const { return options_.by_samples ? data_.rows() : data_.cols(); }
+  void apply(ConstBlockView<S> X, BlockView<S> Y) const;
+  OperatorFacts facts() const;
+  std::uint64_t position() const;
+  void seek(std::uint64_t position) const;
+
+  const Vector<S>& mean() const { return mean_; }  ///< zero when not centring
+  double divisor() const { return divisor_; }      ///< m - 1 (at least 1) or m
+  int data_exponent() const { return exponent_; }  ///< products use 2^-exponent times the data; 0 unless extreme
+  double total_variance() const;                   ///< the trace, in the operator's own scale
+  bool formed() const { return gram_.size() > 0; }
+
+  /// (Phi - 1 mu')' V in the operator's scale, V m x p: from the samples' side back to the features'.
+  void to_features(ConstBlockView<S> V, BlockView<S> out) const;
+
+  /// (Phi - 1 mu') X in the scale of the data: the scores.
+  void scores(ConstBlockView<S> X, BlockView<S> out) const;
+
+ private:
+  void apply_by_features(ConstBlockView<S> X, BlockView<S> Y) const;
+  void apply_by_samples(ConstBlockView<S> X, BlockView<S> Y) const;
+  const S* centred_rows(Index first, Index rows, S* buffer, Index& stride) const;
+  bool should_form(Index p) const;
+  void form() const;
+
+  static constexpr std::uint64_t formed_bit = std::uint64_t{1} << 63;  // of position(): the matrix had been formed
+
+  BorrowedBlock<S> data_;
+  CovarianceOptions options_;
+  Vector<S> mean_;
+  double divisor_ = 1;
+  int exponent_ = 0;
+  mutable Block<S> gram_;  // formed on demand
+  mutable std::uint64_t products_ = 0;
+  mutable Index extra_passes_ = 0;
+};
+
+/// The same for sparse data. Columns that are stored in full are centred entry by entry; the others implicitly.
+template <class S>
+class SparseCovariance {
+ public:
+  using Scalar = S;
+
+  explicit SparseCovariance(const CsrMatrix<S>& data, bool center = true);
+  explicit SparseCovariance(CsrMatrix<S>&& data, bool center = true) = delete;
+
+  Index dim() const { return data_->cols; }
+  void apply(ConstBlockView<S> X, BlockView<S> Y) const;
+  OperatorFacts facts() const;
+
+  const Vector<S>& mean() const { return mean_; }
+  double divisor() const { return divisor_; }
+  double total_variance() const;
+
+  void scores(ConstBlockView<S> X, BlockView<S> out) const;
+
+ private:
+  const CsrMatrix<S>* data_;
+  Vector<S> mean_;   // of the whole column
+  Vector<S> shift_;  // subtracted from stored entries: the mean of a full column, else zero
+  double divisor_ = 1;
+  mutable Block<S> products_;  // (Phi - 1 mu') X, m x p
+};
+
+/// The covariance of rows that pass by: one reading of the source per product, in bounded memory. The mean is found
+/// during the first product, against a provisional shift (the mean of the first rows), at no extra pass.
+template <class S>
+class StreamedCovariance {
+ public:
+  using Scalar = S;
+
+  explicit StreamedCovariance(RowSource<S>& source, bool center = true, Index rows_at_once = 1024);
+
+  Index dim() const { return source_->cols(); }
+  void apply(ConstBlockView<S> X, BlockView<S> Y) const;
+  OperatorFacts facts() const { return {.positive_semidefinite = true}; }
+
+  Index samples() const { return samples_; }       ///< known after the first product
+  const Vector<S>& mean() const { return mean_; }  ///< likewise
+  double divisor() const;
+
+ private:
+  RowSource<S>* source_;
+  bool center_;
+  mutable Block<S> rows_;
+  mutable Index samples_ = 0;
+  mutable Vector<S> shift_, mean_;
+};
+
+}  // namespace hearsay

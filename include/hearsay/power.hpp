@@ -1,0 +1,148 @@
+// The Accelerated Noisy Power Method: the top-k subspace of a symmetric positive semidefinite matrix known through its
+// products, exact or not.
+//
+//   const auto result = accelerated_power<double>(DenseSymmetric<double>(A), {.rank = 5});
+//
+// is the whole call. The result is a value that owns its data and says why the iteration ended, how good the basis is
+// and what it cost. docs/algorithms/anpm.md gives the method in the same letters.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hearsay/block.hpp"
+#include "hearsay/operator.hpp"
+
+namespace hearsay {
+
+/// How strongly the recurrence damps the unwanted end of the spectrum, |eigenvalue| <= b. The paper's momentum is
+/// b^2/4.
+struct Momentum {
+  enum class Rule {
+    automatic,  ///< b_t = the smallest eigenvalue of X'AX: never overshoots on exact products
+    paper,      ///< b_t = the smallest diagonal entry of X'AX, the paper's heuristic
+    fixed,      ///< b given
+    none        ///< b = 0: the plain noisy power method
+  };
+  Rule rule = Rule::automatic;
+  double edge = 0;  ///< b, when fixed
+
+  static Momentum none() { return {Rule::none, 0}; }
+  static Momentum paper() { return {Rule::paper, 0}; }
+  static Momentum fixed(double beta);           ///< the paper's beta; b = 2 sqrt(beta)
+  static Momentum optimal(double lambda_next);  ///< b = lambda_{k+1}, for a known spectrum
+};
+
+/// The interval the recurrence damps: [-b, b] as in the paper, or [0, b], which suffices for a positive semidefinite
+/// matrix and takes about 1.4 times fewer iterations.
+enum class Damping { automatic, symmetric, centred };
+
+/// Whether products carry more than rounding error. Automatic asks the operator, and watches the asymmetry of X'AX.
+enum class Products { automatic, exact, noisy };
+
+/// How the answer's k columns are taken from the block's p: the leading Ritz vectors, or the first k columns, which
+/// under noise keep the accuracy of a block of k.
+enum class Extraction { automatic, ritz, nested };
+
+struct PowerOptions {
+  Index rank = 1;  ///< k: how many eigenvectors to find
+  Momentum momentum = {};
+  Damping damping = Damping::automatic;
+  Index oversample = -1;     ///< p - k; -1 chooses: 1 under noise, else max(k, 4)
+  double tolerance = 1e-10;  ///< on ||A V - V V'AV||_F / ||A V||_F
+  Index max_iterations = 1000;
+  std::uint64_t seed = 0;  ///< drives the start block and nothing else
+  Products products = Products::automatic;
+  Extraction extraction = Extraction::automatic;
+  Index cooldown = 20;  ///< momentum-free steps after a noisy plateau; 0 turns them off
+  bool stop_at_noise_floor = true;
+  bool check_momentum = true;  ///< refuse a fixed momentum that is seen not to converge
+};
+
+enum class Status { converged, noise_floor, iteration_limit, stopped_by_observer, breakdown };
+const char* name(Status status);
+
+struct HistoryEntry {
+  Index t = 0;
+  double momentum = 0;  ///< beta_t of the step taken from here
+  double edge = 0;      ///< b_t
+  double residual = 0;
+  double noise = 0;    ///< the standard deviation of an entry's error that the asymmetry of X'AX betrays
+  double theta_k = 0;  ///< the k-th and the next Ritz value (NaN where p = k)
+  double theta_next = 0;
+  double sin_theta = std::numeric_limits<double>::quiet_NaN();  ///< against Hooks::reference
+};
+
+/// What an observer sees, once per iteration, after the product with X_t and before the step.
+template <class S>
+struct Iteration {
+  const HistoryEntry& entry;
+  ConstBlockView<S> X;      ///< X_t, p columns
+  ConstBlockView<S> basis;  ///< V, the k columns that would be returned
+  double shift;             ///< the step is the paper's on A - shift I, with momentum entry.momentum
+  bool cooling;             ///< in the momentum-free steps after the plateau
+};
+
+/// Everything a solve needs to go on where it stopped, to the last bit.
+template <class S>
+struct PowerState {
+  Index t = 0;
+  Block<S> X, X_prev;
+  Small<S> R;
+  bool has_previous = false;  ///< X_prev and R belong to the step before; false after a start or a rank-deficient QR
+  Index cooldown_left = -1;   ///< -1: not cooling yet
+  std::int32_t exponent = 0;  ///< products are scaled by 2^-exponent
+  std::uint64_t operator_position = 0;
+  Index products = 0, passes = 0, householder_steps = 0, last_recheck = -1000;
+  Block<S> best_basis;
+  double best_residual = std::numeric_limits<double>::infinity();
+  std::vector<HistoryEntry> history;
+};
+
+template <class S>
+struct Hooks {
+  /// Called every iteration; returning false stops the solve with Status::stopped_by_observer.
+  std::function<bool(const Iteration<S>&)> observe = {};
+  /// Called before every checkpoint_every-th iteration with the state to save.
+  std::function<void(const PowerState<S>&)> checkpoint = {};
+  Index checkpoint_every = 100;
+  const PowerState<S>* resume = nullptr;  ///< go on from here
+  const Block<S>* start = nullptr;        ///< a warm start: d x any number of columns, missing ones are random
+  const Block<S>* reference = nullptr;    ///< d x k: fills history[].sin_theta
+};
+
+template <class S>
+struct [[nodiscard]] PowerResult {
+  Block<S> basis;         ///< d x k, orthonormal; Ritz vectors by decreasing eigenvalue, largest entry of each positive
+  Vector<S> eigenvalues;  ///< k Ritz values, descending
+  Status status = Status::iteration_limit;
+  Index iterations = 0;
+  double residual = 0;  ///< of exactly this basis, measured with a product of its own
+  double noise_floor = std::numeric_limits<double>::quiet_NaN();         ///< the residual's plateau, if one was reached
+  double noise_level = 0;                                                ///< standard deviation of an entry's error
+  double gap = std::numeric_limits<double>::quiet_NaN();                 ///< theta_k - theta_{k+1}, from Ritz values
+  double sin_theta_estimate = std::numeric_limits<double>::quiet_NaN();  ///< ||A V - V V'AV||_F / gap, at most 1
+  double momentum = 0;                                                   ///< beta of the last accelerated step
+  double edge = 0;                                                       ///< b of that step
+  Damping damping = Damping::symmetric;                                  ///< as used
+  Extraction extraction = Extraction::ritz;
+  Index columns = 0;  ///< p
+  Index cooldown_steps = 0;
+  Index products = 0;           ///< block columns multiplied by A
+  Index passes = 0;             ///< times A was read
+  Index householder_steps = 0;  ///< QRs that CholeskyQR could not do
+  std::int64_t workspace_bytes = 0;
+  int exponent = 0;  ///< eigenvalues are those of 2^-exponent A where A's own would overflow or vanish; else 0
+  Block<S> block;    ///< X_t itself, p columns: the best warm start for another solve
+  std::vector<HistoryEntry> history;
+  std::vector<std::string> notes;  ///< what was chosen or noticed on the way
+};
+
+template <class S>
+PowerResult<S> accelerated_power(OperatorRef<S> A, const PowerOptions& options, const Hooks<S>& hooks = {});
+
+}  // namespace hearsay

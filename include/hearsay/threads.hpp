@@ -1,0 +1,12 @@
+// How many threads the library may use. Results never depend on it: every reduction has a fixed order.
+#pragma once
+
+namespace hearsay {
+
+/// At least 1; the default is what OpenMP would use, or 1 in a build without it.
+int threads();
+
+/// Sets it for the whole process; throws InvalidArgument below 1.
+void set_threads(int count);
+
+}  // namespace hearsay

@@ -1,0 +1,50 @@
+// The narrow set of loops that touch every number. Raw pointers and strides only, so that the same source can be
+// compiled once per instruction set and chosen at run time; nothing in here allocates, and no result depends on
+// alignment.
+#pragma once
+
+#include <cstdint>
+
+namespace hearsay::kernels {
+
+using Size = std::ptrdiff_t;
+
+/// Packed columns come in tiles of this many, zero-padded.
+template <class S>
+constexpr Size tile_columns() {
+  return 128 / static_cast<Size>(sizeof(S));
+}
+
+inline constexpr Size round_up(Size n, Size multiple) { return (n + multiple - 1) / multiple * multiple; }
+
+template <class S>
+struct Table {
+  /// Y(m x p) <- A X or, when accumulating, Y + A X. Entry (i, j) of A is A[i * row_stride + j * column_stride].
+  /// X is packed: a tile holds tile_columns() columns of all packed_rows rows, row by row; the n rows from X_packed on
+  /// are used.
+  void (*multiply)(Size m, Size n, Size p, const S* A, Size row_stride, Size column_stride, const S* X_packed,
+                   Size packed_rows, S* Y, Size ldy, bool accumulate);
+
+  /// The packing multiply() expects: n x p with leading dimension ldx into n * round_up(p, tile_columns()) numbers.
+  void (*pack)(Size n, Size p, const S* X, Size ldx, S* X_packed);
+
+  /// Rows [first, last) of Y <- scale_row * (values . X), a CSR product; values == nullptr means all one, row_scale and
+  /// column_scale may be null. shift adds shift * X to Y.
+  void (*csr_multiply)(Size first, Size last, Size p, const std::int64_t* row_start, const std::int32_t* columns,
+                       const S* values, const S* row_scale, const S* column_scale, S shift, const S* X, Size ldx, S* Y,
+                       Size ldy);
+
+  /// Z <- Z R^{-1}, R upper triangular p x p, row-major, non-singular; rows of Z independent.
+  void (*solve_right)(Size m, Size p, const S* R, S* Z, Size ldz);
+
+  /// Y <- Y - shift X - beta Z.
+  void (*subtract)(Size m, Size p, S shift, const S* X, Size ldx, S beta, const S* Z, Size ldz, S* Y, Size ldy);
+
+  const char* name;
+};
+
+/// The best table this processor can run; the choice is made once.
+template <class S>
+const Table<S>& table();
+
+}  // namespace hearsay::kernels

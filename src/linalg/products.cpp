@@ -1,0 +1,164 @@
+#include <algorithm>
+#include <cmath>
+
+#include "hearsay/linalg.hpp"
+#include "hearsay/threads.hpp"
+#include "kernels/kernels.hpp"
+#include "linalg/scratch.hpp"
+
+namespace hearsay {
+
+using detail::scratch;
+using detail::ScratchUse;
+
+namespace {
+
+// Rows of A handled together and rows of X in one sweep: a strip of A (16 x 2048) and a tile of X (2048 x 128 bytes)
+// share the second-level cache.
+constexpr Index strip_rows = 16;
+constexpr Index sweep_rows = 2048;
+
+// Rows summed into one partial Gram matrix. Fixed, so that the order of summation is.
+constexpr Index gram_rows = 1024;
+
+// Below this many multiply-adds a parallel region costs more than it saves.
+constexpr double worth_threads = 2e5;
+
+int threads_for(double multiply_adds) { return multiply_adds < worth_threads ? 1 : threads(); }
+
+// Partial sums over fixed chunks of rows, then added in order: term(chunk_first, chunk_rows, sum) fills `size` numbers.
+template <class S, class Term>
+void ordered_sum(Index rows, Index size, double multiply_adds, S* total, const Term& term) {
+  const Index chunks = std::max<Index>(1, (rows + gram_rows - 1) / gram_rows);
+  S* partial = scratch<S, ScratchUse::partial_sums>(chunks * size);
+#pragma omp parallel for schedule(static) num_threads(threads_for(multiply_adds))
+  for (Index c = 0; c < chunks; ++c) {
+    const Index first = c * gram_rows;
+    term(first, std::min(gram_rows, rows - first), partial + c * size);
+  }
+  std::copy_n(partial, size, total);
+  for (Index c = 1; c < chunks; ++c)
+    for (Index i = 0; i < size; ++i) total[i] += partial[c * size + i];
+}
+
+}  // namespace
+
+template <class S>
+void multiply(const BorrowedBlock<S>& A, ConstBlockView<S> X, BlockView<S> out) {
+  const auto& kernel = kernels::table<S>();
+  const Index m = A.rows(), n = A.cols(), p = X.cols();
+  S* packed = scratch<S, ScratchUse::packed>(std::max<Index>(1, n) * kernels::round_up(p, kernels::tile_columns<S>()));
+  kernel.pack(n, p, X.data(), X.outerStride(), packed);
+
+  const Index strips = (m + strip_rows - 1) / strip_rows;
+  const Index lda = A.outerStride(), ldy = out.outerStride();
+  const S* a = A.data();
+  S* y = out.data();
+#pragma omp parallel for schedule(static) num_threads(threads_for(double(m) * double(n) * double(p)))
+  for (Index s = 0; s < strips; ++s) {
+    const Index first = s * strip_rows, rows = std::min(strip_rows, m - first);
+    for (Index j = 0; j < n || j == 0; j += sweep_rows)
+      kernel.multiply(rows, std::min(sweep_rows, n - j), p, a + first * lda + j, lda, 1,
+                      packed + j * kernels::tile_columns<S>(), n, y + first * ldy, ldy, j > 0);
+  }
+}
+
+template <class S>
+void multiply(ConstBlockView<S> X, const Small<S>& M, BlockView<S> out) {
+  const Block<S> rows = M;
+  multiply<S>(BorrowedBlock<S>(X.data(), X.rows(), X.cols(), Eigen::OuterStride<>(X.outerStride())), rows, out);
+}
+
+template <class S>
+Small<S> gram(ConstBlockView<S> X, ConstBlockView<S> Y) {
+  const auto& kernel = kernels::table<S>();
+  const Index p = X.cols(), q = Y.cols();
+  Block<S> G(p, q);
+  const Index padded = kernels::round_up(q, kernels::tile_columns<S>());
+  ordered_sum<S>(X.rows(), p * q, double(X.rows()) * double(p) * double(q), G.data(),
+                 [&](Index first, Index rows, S* sum) {
+                   S* packed = scratch<S, ScratchUse::packed>(gram_rows * padded);
+                   kernel.pack(rows, q, Y.data() + first * Y.outerStride(), Y.outerStride(), packed);
+                   kernel.multiply(p, rows, q, X.data() + first * X.outerStride(), 1, X.outerStride(), packed, rows,
+                                   sum, q, false);
+                 });
+  return G;
+}
+
+template <class S>
+void accumulate_transposed(const BorrowedBlock<S>& B, ConstBlockView<S> U, BlockView<S> Y) {
+  const auto& kernel = kernels::table<S>();
+  const Index m = B.rows(), d = B.cols(), p = U.cols();
+  S* packed = scratch<S, ScratchUse::packed>(std::max<Index>(1, m) * kernels::round_up(p, kernels::tile_columns<S>()));
+  kernel.pack(m, p, U.data(), U.outerStride(), packed);
+
+  const Index strips = (d + strip_rows - 1) / strip_rows;
+  const Index ldb = B.outerStride(), ldy = Y.outerStride();
+  const S* b = B.data();
+  S* y = Y.data();
+#pragma omp parallel for schedule(static) num_threads(threads_for(double(m) * double(d) * double(p)))
+  for (Index s = 0; s < strips; ++s) {
+    const Index first = s * strip_rows;
+    kernel.multiply(std::min(strip_rows, d - first), m, p, b + first, 1, ldb, packed, m, y + first * ldy, ldy, true);
+  }
+}
+
+template <class S>
+S frobenius_norm(ConstBlockView<S> X) {
+  // Scaled by the largest entry, so that neither 1e300 nor 1e-300 is lost in the square.
+  const S largest = X.size() == 0 ? S(0) : X.cwiseAbs().maxCoeff();
+  if (!(largest > 0) || !std::isfinite(largest)) return largest;
+  S total = 0;
+  ordered_sum<S>(X.rows(), 1, double(X.size()), &total,
+                 [&](Index first, Index rows, S* sum) { *sum = (X.middleRows(first, rows) / largest).squaredNorm(); });
+  return largest * std::sqrt(total);
+}
+
+template <class S>
+void solve_right(const Small<S>& R, BlockView<S> Z) {
+  const auto& kernel = kernels::table<S>();
+  const Block<S> R_rows = R;
+  const Index p = Z.cols(), chunks = (Z.rows() + gram_rows - 1) / gram_rows, ldz = Z.outerStride();
+  S* z = Z.data();
+#pragma omp parallel for schedule(static) num_threads(threads_for(double(Z.rows()) * double(p * p)))
+  for (Index c = 0; c < chunks; ++c)
+    kernel.solve_right(std::min(gram_rows, Z.rows() - c * gram_rows), p, R_rows.data(), z + c * gram_rows * ldz, ldz);
+}
+
+template <class S>
+void subtract_momentum(S shift, ConstBlockView<S> X, S beta, BlockView<S> X_prev, const Small<S>& R, BlockView<S> Y) {
+  const auto& kernel = kernels::table<S>();
+  const Block<S> R_rows = R;
+  const Index p = Y.cols(), chunks = (Y.rows() + gram_rows - 1) / gram_rows;
+  const Index ldx = X.outerStride(), ldz = X_prev.outerStride(), ldy = Y.outerStride();
+  const S* x = X.data();
+  S* z = X_prev.data();
+  S* y = Y.data();
+#pragma omp parallel for schedule(static) num_threads(threads_for(double(Y.rows()) * double(p * p)))
+  for (Index c = 0; c < chunks; ++c) {
+    const Index first = c * gram_rows, rows = std::min(gram_rows, Y.rows() - first);
+    if (beta != S(0)) kernel.solve_right(rows, p, R_rows.data(), z + first * ldz, ldz);
+    kernel.subtract(rows, p, shift, x + first * ldx, ldx, beta, z + first * ldz, ldz, y + first * ldy, ldy);
+  }
+}
+
+const char* kernel_name() { return kernels::table<double>().name; }
+
+template void multiply<float>(const BorrowedBlock<float>&, ConstBlockView<float>, BlockView<float>);
+template void multiply<double>(const BorrowedBlock<double>&, ConstBlockView<double>, BlockView<double>);
+template void multiply<float>(ConstBlockView<float>, const Small<float>&, BlockView<float>);
+template void multiply<double>(ConstBlockView<double>, const Small<double>&, BlockView<double>);
+template Small<float> gram<float>(ConstBlockView<float>, ConstBlockView<float>);
+template Small<double> gram<double>(ConstBlockView<double>, ConstBlockView<double>);
+template void accumulate_transposed<float>(const BorrowedBlock<float>&, ConstBlockView<float>, BlockView<float>);
+template void accumulate_transposed<double>(const BorrowedBlock<double>&, ConstBlockView<double>, BlockView<double>);
+template float frobenius_norm<float>(ConstBlockView<float>);
+template double frobenius_norm<double>(ConstBlockView<double>);
+template void solve_right<float>(const Small<float>&, BlockView<float>);
+template void solve_right<double>(const Small<double>&, BlockView<double>);
+template void subtract_momentum<float>(float, ConstBlockView<float>, float, BlockView<float>, const Small<float>&,
+                                       BlockView<float>);
+template void subtract_momentum<double>(double, ConstBlockView<double>, double, BlockView<double>, const Small<double>&,
+                                        BlockView<double>);
+
+}  // namespace hearsay

@@ -1,0 +1,106 @@
+#include "hearsay/operators/compose.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "hearsay/error.hpp"
+
+namespace hearsay {
+
+template <class S>
+CallbackOperator<S>::CallbackOperator(Index dim, BlockFunction product, OperatorFacts facts)
+    : dim_(dim), product_(std::move(product)), facts_(facts) {
+  require(dim > 0, fmt::format("dimension = {}: must be at least 1", dim));
+  require(static_cast<bool>(product_), "product callback: must not be empty");
+}
+
+template <class S>
+CallbackOperator<S> CallbackOperator<S>::from_vectors(Index dim, VectorFunction product, OperatorFacts facts) {
+  require(static_cast<bool>(product), "product callback: must not be empty");
+  return CallbackOperator(
+      dim,
+      [dim, product = std::move(product), x = Vector<S>(dim), y = Vector<S>(dim)](ConstBlockView<S> X,
+                                                                                  BlockView<S> Y) mutable {
+        for (Index j = 0; j < X.cols(); ++j) {
+          x = X.col(j);
+          product(x.data(), y.data());
+          Y.col(j) = y;
+        }
+      },
+      facts);
+}
+
+template <class S>
+SumOperator<S>::SumOperator(std::vector<OperatorRef<S>> terms, S weight) : terms_(std::move(terms)), weight_(weight) {
+  require(!terms_.empty(), "sum of 0 operators: must have at least one term");
+  for (std::size_t i = 0; i < terms_.size(); ++i) {
+    require(terms_[i].dim() == terms_[0].dim(),
+            fmt::format("term {} of the sum has dimension {}: must be {}, as term 1 has", i + 1, terms_[i].dim(),
+                        terms_[0].dim()));
+    require(terms_[i].facts().exponent == 0, fmt::format("term {} of the sum is scaled by 2^{}: rescale its data first",
+                                                         i + 1, terms_[i].facts().exponent));
+  }
+}
+
+template <class S>
+void SumOperator<S>::apply(ConstBlockView<S> X, BlockView<S> Y) const {
+  terms_.front().apply(X, Y);
+  term_product_.resize(Y.rows(), Y.cols());
+  for (std::size_t i = 1; i < terms_.size(); ++i) {
+    terms_[i].apply(X, term_product_);
+    Y += term_product_;
+  }
+  if (weight_ != S(1)) Y *= weight_;
+}
+
+template <class S>
+OperatorFacts SumOperator<S>::facts() const {
+  OperatorFacts sum{.positive_semidefinite = weight_ >= 0};
+  for (const auto& term : terms_) {
+    const OperatorFacts facts = term.facts();
+    sum.positive_semidefinite = sum.positive_semidefinite && facts.positive_semidefinite;
+    sum.noisy = sum.noisy || facts.noisy;
+    sum.extra_passes += facts.extra_passes;
+  }
+  return sum;
+}
+
+template <class S>
+double SumOperator<S>::norm_bound() const {
+  double bound = 0;
+  for (const auto& term : terms_) bound += std::abs(static_cast<double>(weight_)) * term.norm_bound();
+  return bound;
+}
+
+template <class S>
+void SumOperator<S>::seek(std::uint64_t position) const {
+  for (const auto& term : terms_) term.seek(position);
+}
+
+template <class S>
+void ShiftedOperator<S>::apply(ConstBlockView<S> X, BlockView<S> Y) const {
+  A_.apply(X, Y);
+  Y += static_cast<S>(scaled_shift()) * X;
+}
+
+template <class S>
+OperatorFacts ShiftedOperator<S>::facts() const {
+  OperatorFacts facts = A_.facts();
+  facts.positive_semidefinite = facts.positive_semidefinite && shift_ >= S(0);
+  return facts;
+}
+
+template <class S>
+double ShiftedOperator<S>::scaled_shift() const {
+  return std::ldexp(static_cast<double>(shift_), -A_.facts().exponent);
+}
+
+template class CallbackOperator<float>;
+template class CallbackOperator<double>;
+template class SumOperator<float>;
+template class SumOperator<double>;
+template class ShiftedOperator<float>;
+template class ShiftedOperator<double>;
+
+}  // namespace hearsay

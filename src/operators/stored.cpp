@@ -1,0 +1,124 @@
+#include "hearsay/operators/stored.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "hearsay/error.hpp"
+#include "hearsay/linalg.hpp"
+#include "hearsay/threads.hpp"
+#include "kernels/kernels.hpp"
+
+namespace hearsay {
+
+namespace {
+
+constexpr Index rows_per_task = 256;
+
+template <class S>
+void csr_product(const CsrMatrix<S>& A, const S* row_scale, const S* column_scale, S shift, ConstBlockView<S> X,
+                 BlockView<S> Y) {
+  const auto& kernel = kernels::table<S>();
+  const S* values = A.values.empty() ? nullptr : A.values.data();
+  const Index tasks = (A.rows + rows_per_task - 1) / rows_per_task;
+  const Index ldx = X.outerStride(), ldy = Y.outerStride();
+  const S* x = X.data();
+  S* y = Y.data();
+#pragma omp parallel for schedule(dynamic, 4) num_threads(A.nonzeros() * X.cols() < 100000 ? 1 : threads())
+  for (Index task = 0; task < tasks; ++task)
+    kernel.csr_multiply(task * rows_per_task, std::min(A.rows, (task + 1) * rows_per_task), X.cols(),
+                        A.row_start.data(), A.columns.data(), values, row_scale, column_scale, shift, x, ldx, y, ldy);
+}
+
+}  // namespace
+
+template <class S>
+DenseSymmetric<S>::DenseSymmetric(BorrowedBlock<S> A) : A_(A) {
+  require(A.rows() == A.cols() && A.rows() > 0,
+          fmt::format("matrix of {} x {}: must be square and not empty", A.rows(), A.cols()));
+}
+
+template <class S>
+void DenseSymmetric<S>::apply(ConstBlockView<S> X, BlockView<S> Y) const {
+  multiply<S>(A_, X, Y);
+}
+
+template <class S>
+double DenseSymmetric<S>::norm_bound() const {
+  return static_cast<double>(A_.cwiseAbs().rowwise().sum().maxCoeff());
+}
+
+template <class S>
+SparseSymmetric<S>::SparseSymmetric(const CsrMatrix<S>& A) : A_(&A) {
+  require(A.rows == A.cols && A.rows > 0,
+          fmt::format("matrix of {} x {}: must be square and not empty", A.rows, A.cols));
+}
+
+template <class S>
+void SparseSymmetric<S>::apply(ConstBlockView<S> X, BlockView<S> Y) const {
+  csr_product<S>(*A_, nullptr, nullptr, S(0), X, Y);
+}
+
+template <class S>
+double SparseSymmetric<S>::norm_bound() const {
+  double largest_row_sum = 0;
+  for (Index i = 0; i < A_->rows; ++i) {
+    double sum = 0;
+    for (auto e = A_->row_start[i]; e < A_->row_start[i + 1]; ++e) sum += std::abs(static_cast<double>(A_->values[e]));
+    largest_row_sum = std::max(largest_row_sum, sum);
+  }
+  return largest_row_sum;
+}
+
+template <class S>
+NormalisedGraph<S>::NormalisedGraph(const Graph& graph) {
+  require(graph.nodes > 0, "graph of 0 nodes: must have at least one");
+  const bool weighted = !graph.weights.empty();
+  require(!weighted || graph.weights.size() == graph.edges.size(),
+          fmt::format("graph of {} edges and {} weights: must have one weight per edge", graph.edges.size(),
+                      graph.weights.size()));
+
+  adjacency_.rows = adjacency_.cols = graph.nodes;
+  adjacency_.row_start.assign(static_cast<std::size_t>(graph.nodes) + 1, 0);
+  Vector<double> degrees = Vector<double>::Zero(graph.nodes);
+  for (std::size_t e = 0; e < graph.edges.size(); ++e) {
+    const auto [i, j] = graph.edges[e];
+    const double weight = weighted ? graph.weights[e] : 1.0;
+    ++adjacency_.row_start[static_cast<std::size_t>(i) + 1];
+    ++adjacency_.row_start[static_cast<std::size_t>(j) + 1];
+    degrees(i) += weight;
+    degrees(j) += weight;
+  }
+  for (std::size_t i = 1; i < adjacency_.row_start.size(); ++i) adjacency_.row_start[i] += adjacency_.row_start[i - 1];
+
+  // Edges sorted by (i, j): filling the (j, i) halves first and then the (i, j) ones leaves each row ascending.
+  adjacency_.columns.resize(2 * graph.edges.size());
+  if (weighted) adjacency_.values.resize(2 * graph.edges.size());
+  std::vector<std::int64_t> next(adjacency_.row_start.begin(), adjacency_.row_start.end() - 1);
+  const auto place = [&](std::int32_t row, std::int32_t column, std::size_t edge) {
+    const auto slot = static_cast<std::size_t>(next[static_cast<std::size_t>(row)]++);
+    adjacency_.columns[slot] = column;
+    if (weighted) adjacency_.values[slot] = static_cast<S>(graph.weights[edge]);
+  };
+  for (std::size_t e = 0; e < graph.edges.size(); ++e) place(graph.edges[e].second, graph.edges[e].first, e);
+  for (std::size_t e = 0; e < graph.edges.size(); ++e) place(graph.edges[e].first, graph.edges[e].second, e);
+
+  sqrt_degrees_ = degrees.cwiseSqrt().template cast<S>();
+  inverse_sqrt_degrees_ =
+      degrees.unaryExpr([](double degree) { return degree > 0 ? 1.0 / std::sqrt(degree) : 0.0; }).template cast<S>();
+}
+
+template <class S>
+void NormalisedGraph<S>::apply(ConstBlockView<S> X, BlockView<S> Y) const {
+  csr_product<S>(adjacency_, inverse_sqrt_degrees_.data(), inverse_sqrt_degrees_.data(), S(1), X, Y);
+}
+
+template class DenseSymmetric<float>;
+template class DenseSymmetric<double>;
+template class SparseSymmetric<float>;
+template class SparseSymmetric<double>;
+template class NormalisedGraph<float>;
+template class NormalisedGraph<double>;
+
+}  // namespace hearsay

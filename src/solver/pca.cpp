@@ -1,0 +1,126 @@
+#include "hearsay/pca.hpp"
+
+#include <cmath>
+
+#include "hearsay/error.hpp"
+#include "hearsay/linalg.hpp"
+#include "hearsay/operators/covariance.hpp"
+#include "hearsay/qr.hpp"
+#include "solver/extract.hpp"
+
+namespace hearsay {
+
+namespace {
+
+// sqrt(divisor * eigenvalue), with the eigenvalues' power of two halved rather than squared away.
+template <class S>
+Vector<S> singular_values(const PowerResult<S>& power, double divisor) {
+  const int odd = power.exponent & 1, half = (power.exponent - odd) / 2;
+  return power.eigenvalues.unaryExpr([=](S eigenvalue) {
+    const double variance = std::max(0.0, static_cast<double>(eigenvalue));
+    return static_cast<S>(std::ldexp(std::sqrt(std::ldexp(variance, odd)) * std::sqrt(divisor), half));
+  });
+}
+
+template <class S, class Covariance>
+PowerResult<S> solve(const Covariance& A, const PcaOptions<S>& options, const Hooks<S>& hooks) {
+  if (!options.noise.fill) return accelerated_power<S>(A, options.power, hooks);
+  return accelerated_power<S>(noisy(A, options.noise), options.power, hooks);
+}
+
+// The samples' side: Phi Phi' v = lambda v gives the component Phi'v / ||Phi'v||. The claim is measured anew on the
+// features' side; where the way back lost accuracy (tiny eigenvalues), a few iterations there restore it.
+template <class S>
+PowerResult<S> solve_by_samples(const BorrowedBlock<S>& data, const DenseCovariance<S>& A, CovarianceOptions covariance,
+                                const PcaOptions<S>& options, const Hooks<S>& hooks, bool& formed) {
+  covariance.by_samples = true;
+  const DenseCovariance<S> samples_side(data, covariance);
+  PowerResult<S> result = accelerated_power<S>(samples_side, options.power, hooks);
+  formed = samples_side.formed();
+
+  Block<S> X(A.dim(), options.power.rank);
+  samples_side.to_features(result.basis, X);
+  detail::Extracted<S> measured = detail::measure<S>(A, X, 0);
+  if (result.status == Status::converged && !(measured.residual <= options.power.tolerance)) {
+    Hooks<S> from_here;
+    from_here.start = &X;
+    PowerResult<S> again = accelerated_power<S>(A, options.power, from_here);
+    again.iterations += result.iterations;
+    again.products += result.products;
+    again.passes += result.passes;
+    again.history.insert(again.history.begin(), result.history.begin(), result.history.end());
+    return again;
+  }
+  result.products += X.cols();
+  ++result.passes;
+  canonical_signs<S>(measured.V);
+  result.basis = std::move(measured.V);
+  result.eigenvalues = measured.theta.cwiseMax(S(0)).unaryExpr(
+      [e = A.facts().exponent - result.exponent](S theta) { return std::ldexp(theta, e); });
+  result.residual = measured.residual;
+  return result;
+}
+
+}  // namespace
+
+template <class S>
+PcaResult<S> pca(const BorrowedBlock<S>& data, const PcaOptions<S>& options, const Hooks<S>& hooks) {
+  CovarianceOptions covariance{.center = options.center, .gram_bytes_limit = options.gram_bytes_limit};
+  const DenseCovariance<S> A(data, covariance);
+  PcaResult<S> result;
+  result.by_samples = data.rows() < data.cols() && options.power.rank <= data.rows() && !options.noise.fill &&
+                      hooks.reference == nullptr && hooks.start == nullptr;
+  result.power = result.by_samples ? solve_by_samples<S>(data, A, covariance, options, hooks, result.formed)
+                                   : solve<S>(A, options, hooks);
+  result.formed = result.formed || A.formed();
+  result.mean = A.mean();
+  result.singular_values = singular_values<S>(result.power, A.divisor());
+  result.total_variance = std::ldexp(A.total_variance(), A.facts().exponent - result.power.exponent);
+  result.samples = data.rows();
+  return result;
+}
+
+template <class S>
+PcaResult<S> pca(const Block<S>& data, const PcaOptions<S>& options, const Hooks<S>& hooks) {
+  return pca<S>(borrow(data), options, hooks);
+}
+
+template <class S>
+PcaResult<S> pca(const CsrMatrix<S>& data, const PcaOptions<S>& options, const Hooks<S>& hooks) {
+  const SparseCovariance<S> A(data, options.center);
+  PcaResult<S> result;
+  result.power = solve<S>(A, options, hooks);
+  result.mean = A.mean();
+  result.singular_values = singular_values<S>(result.power, A.divisor());
+  result.total_variance = A.total_variance();
+  result.samples = data.rows;
+  return result;
+}
+
+template <class S>
+Block<S> pca_scores(const Block<S>& data, const PcaResult<S>& result) {
+  const DenseCovariance<S> A(data, {.center = result.mean.squaredNorm() > 0});
+  Block<S> scores(data.rows(), result.power.basis.cols());
+  A.scores(result.power.basis, scores);
+  return scores;
+}
+
+template <class S>
+Block<S> pca_scores(const CsrMatrix<S>& data, const PcaResult<S>& result) {
+  const SparseCovariance<S> A(data, result.mean.squaredNorm() > 0);
+  Block<S> scores(data.rows, result.power.basis.cols());
+  A.scores(result.power.basis, scores);
+  return scores;
+}
+
+#define HEARSAY_INSTANTIATE(S)                                                                  \
+  template PcaResult<S> pca<S>(const BorrowedBlock<S>&, const PcaOptions<S>&, const Hooks<S>&); \
+  template PcaResult<S> pca<S>(const Block<S>&, const PcaOptions<S>&, const Hooks<S>&);         \
+  template PcaResult<S> pca<S>(const CsrMatrix<S>&, const PcaOptions<S>&, const Hooks<S>&);     \
+  template Block<S> pca_scores<S>(const Block<S>&, const PcaResult<S>&);                        \
+  template Block<S> pca_scores<S>(const CsrMatrix<S>&, const PcaResult<S>&);
+HEARSAY_INSTANTIATE(float)
+HEARSAY_INSTANTIATE(double)
+#undef HEARSAY_INSTANTIATE
+
+}  // namespace hearsay

@@ -1,0 +1,79 @@
+#include "solver/stopping.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace hearsay::detail {
+
+namespace {
+
+double least_residual(const std::vector<HistoryEntry>& history, std::size_t first, std::size_t last) {
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t i = first; i < last; ++i) least = std::min(least, history[i].residual);
+  return least;
+}
+
+// -log of the factor by which one step shrinks tan(theta_k). With momentum acosh(1 + gap / (2 sqrt(beta))), which is
+// log(lambda^+ / sqrt(beta)); without, log(theta_k / theta_{k+1}). A gap below the noise of the Ritz values counts as
+// that.
+double rate(const StoppingFacts& facts, const HistoryEntry& now, double noise) {
+  const double resolution = std::max(3 * noise, 1e-15 * now.theta_k);
+  if (now.edge > 0) {
+    const double two_sqrt_beta = facts.damping == Damping::centred ? now.edge / 2 : now.edge;
+    return std::acosh(1 + std::max(now.theta_k - now.edge, resolution) / two_sqrt_beta);
+  }
+  return -std::log1p(-std::min(0.9, std::max(now.theta_k - now.theta_next, resolution) / now.theta_k));
+}
+
+}  // namespace
+
+template <class S>
+double noise_from_asymmetry(const Small<S>& H) {
+  const auto p = static_cast<double>(H.rows());
+  if (p < 2) return 0;
+  return static_cast<double>((H - H.transpose()).norm()) / std::sqrt(2 * p * (p - 1));
+}
+
+double recent_noise(const std::vector<HistoryEntry>& history) {
+  constexpr std::size_t window = 15;
+  std::vector<double> recent;
+  for (std::size_t i = history.size() - std::min(window, history.size()); i < history.size(); ++i)
+    recent.push_back(history[i].noise);
+  if (recent.empty()) return 0;
+  std::nth_element(recent.begin(), recent.begin() + static_cast<std::ptrdiff_t>(recent.size() / 2), recent.end());
+  return recent[recent.size() / 2];
+}
+
+bool products_are_noisy(const StoppingFacts& facts, const std::vector<HistoryEntry>& history) {
+  if (facts.noisy) return true;
+  if (!facts.watch || history.size() < 5) return false;
+  const double rounding = 100 * facts.epsilon * std::sqrt(static_cast<double>(facts.d));
+  return recent_noise(history) > rounding * std::abs(history.back().theta_k);
+}
+
+bool stagnant(const std::vector<HistoryEntry>& history) {
+  const std::size_t size = history.size(), window = std::max<std::size_t>(10, size / 4);
+  if (size < 2 * window) return false;
+  return least_residual(history, size - window, size) > 0.8 * least_residual(history, size - 2 * window, size - window);
+}
+
+bool transient_is_over(const StoppingFacts& facts, const std::vector<HistoryEntry>& history) {
+  const HistoryEntry& now = history.back();
+  if (facts.p == facts.k || !std::isfinite(now.theta_next)) return now.t >= 100;  // no gap to predict from
+  if (!(now.theta_k > 0)) return now.t >= 30;
+  const double d = static_cast<double>(facts.d), k = static_cast<double>(facts.k), noise = recent_noise(history);
+  const double floor = std::max(noise * std::sqrt(d) / now.theta_k, facts.epsilon);
+  const double needed = std::log(std::max(2.0, 3 * std::sqrt(d * k) / floor));
+  return static_cast<double>(now.t) * rate(facts, now, noise) >= 1.1 * needed;
+}
+
+bool at_rounding_floor(const StoppingFacts& facts, const std::vector<HistoryEntry>& history) {
+  const double rounding =
+      std::max(0.01 * std::sqrt(facts.epsilon), 100 * facts.epsilon * std::sqrt(static_cast<double>(facts.d)));
+  return history.size() >= 20 && least_residual(history, 0, history.size()) <= rounding && stagnant(history);
+}
+
+template double noise_from_asymmetry<float>(const Small<float>&);
+template double noise_from_asymmetry<double>(const Small<double>&);
+
+}  // namespace hearsay::detail

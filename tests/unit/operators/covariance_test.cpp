@@ -1,0 +1,172 @@
+// The covariance operators against a covariance formed naively in long double.
+#include "hearsay/operators/covariance.hpp"
+
+#include <gtest/gtest.h>
+#include <hearsay/error.hpp>
+#include <hearsay/threads.hpp>
+
+#include <cmath>
+
+#include "support/random_block.hpp"
+#include "support/sparse.hpp"
+
+namespace hearsay {
+namespace {
+
+using test::random_block;
+using test::sparse;
+using Wide = Eigen::Matrix<long double, Eigen::Dynamic, Eigen::Dynamic>;
+
+Block<double> naive_covariance(const Block<double>& data, bool center) {
+  Wide wide = data.cast<long double>();
+  if (center) wide.rowwise() -= wide.colwise().mean().eval();
+  const long double divisor = static_cast<long double>(center ? std::max<Index>(1, data.rows() - 1) : data.rows());
+  return (wide.transpose() * wide / divisor).cast<double>();
+}
+
+class VectorOfRows : public RowSource<double> {
+ public:
+  explicit VectorOfRows(Block<double> rows) : rows_(std::move(rows)) {}
+  Index cols() const override { return rows_.cols(); }
+  void rewind() override { next_ = 0, ++passes; }
+  Index read(BlockView<double> out) override {
+    const Index count = std::min(out.rows(), rows_.rows() - next_);
+    out.topRows(count) = rows_.middleRows(next_, count);
+    next_ += count;
+    return count;
+  }
+  int passes = 0;
+
+ private:
+  Block<double> rows_;
+  Index next_ = 0;
+};
+
+TEST(DenseCovariance, MultipliesAsTheNaiveCovarianceCentredOrNot) {
+  for (const bool center : {true, false})
+    for (const Index m : {1, 2, 9, 300, 700}) {
+      const Block<double> data = random_block(m, 37, 1).array() + 3.0, X = random_block(37, 5, 2);
+      const DenseCovariance<double> A(data, {.center = center, .gram_bytes_limit = 0});
+      Block<double> Y(37, 5);
+
+      A.apply(X, Y);
+
+      EXPECT_FALSE(A.formed());
+      EXPECT_LE((Y - naive_covariance(data, center) * X).cwiseAbs().maxCoeff(), 1e-11) << "m = " << m;
+    }
+}
+
+TEST(DenseCovariance, FormedMatrixGivesTheSameProducts) {
+  for (const bool by_samples : {false, true})
+    for (const Index d : {1, 5, 64, 65, 200}) {
+      const Block<double> data = random_block(150, d, 3).array() - 1.0;
+      const CovarianceOptions lazy{.by_samples = by_samples, .gram_bytes_limit = 0};
+      const CovarianceOptions eager{.by_samples = by_samples, .gram_bytes_limit = 1 << 30};
+      const DenseCovariance<double> streaming(data, lazy), formed(data, eager);
+      const Index n = streaming.dim();
+      const Block<double> X = random_block(n, 20, 4);
+      Block<double> Y(n, 20), Z(n, 20);
+
+      streaming.apply(X, Y);
+      formed.apply(X, Z);
+
+      EXPECT_TRUE(formed.formed());
+      EXPECT_LE((Y - Z).cwiseAbs().maxCoeff(), 1e-11 * (1 + Y.cwiseAbs().maxCoeff())) << "d = " << d;
+    }
+}
+
+TEST(DenseCovariance, SurvivesALargeOffset) {
+  const Block<double> small = random_block(500, 8, 5);
+  const Block<double> data = small.array() + 1e8;
+  const Block<double> X = random_block(8, 3, 6);
+  Block<double> Y(8, 3);
+
+  DenseCovariance<double>(data, {.gram_bytes_limit = 0}).apply(X, Y);
+
+  // Adding 1e8 itself rounds each entry by up to 7.5e-9; the operator must lose no more than that.
+  EXPECT_LE((Y - naive_covariance(data, true) * X).cwiseAbs().maxCoeff(), 1e-7);
+}
+
+TEST(DenseCovariance, OfValuesWhoseSquaresOverflowIsKeptInScale) {
+  for (const double magnitude : {1e300, 1e-300}) {
+    const Block<double> unit = random_block(40, 6, 7), data = unit * magnitude, X = random_block(6, 2, 8);
+    const DenseCovariance<double> A(data, {.gram_bytes_limit = 0});
+    Block<double> Y(6, 2);
+
+    A.apply(X, Y);
+
+    // Y 2^exponent = magnitude^2 Cov(unit) X, compared in logarithmic pieces.
+    const Block<double> expected = naive_covariance(unit, true) * X;
+    const double factor = std::ldexp(magnitude, -A.data_exponent());
+    EXPECT_LE((Y - factor * factor * expected).cwiseAbs().maxCoeff(), 1e-12 * factor * factor);
+  }
+}
+
+TEST(DenseCovariance, IsTheSameToTheLastBitForAnyNumberOfThreads) {
+  const Block<double> data = random_block(5000, 60, 9), X = random_block(60, 9, 10);
+  const int before = threads();
+  for (const std::int64_t limit : {std::int64_t{0}, std::int64_t{1} << 30}) {
+    Block<double> one(60, 9), many(60, 9);
+    set_threads(1);
+    const DenseCovariance<double> A(data, {.gram_bytes_limit = limit});
+    A.apply(X, one);
+    set_threads(3);
+    const DenseCovariance<double> B(data, {.gram_bytes_limit = limit});
+    B.apply(X, many);
+    EXPECT_EQ(one, many);
+    EXPECT_EQ(A.mean(), B.mean());
+  }
+  set_threads(before);
+}
+
+TEST(DenseCovariance, TotalVarianceIsTheTrace) {
+  const Block<double> data = random_block(90, 12, 11).array() + 5;
+
+  EXPECT_NEAR(DenseCovariance<double>(data).total_variance(), naive_covariance(data, true).trace(), 1e-11);
+}
+
+TEST(SparseCovariance, MultipliesAsTheNaiveCovarianceWithoutDensifying) {
+  Block<double> data = random_block(120, 15, 12);
+  for (Index i = 0; i < data.rows(); ++i)
+    for (Index j = 0; j < data.cols(); ++j)
+      if ((7 * i + 3 * j) % 5 != 0 && j != 4) data(i, j) = 0;
+  data.col(4).array() += 1e7;  // a full column far from zero
+  const CsrMatrix<double> csr = sparse(data);
+  const Block<double> X = random_block(15, 4, 13);
+  for (const bool center : {true, false}) {
+    const SparseCovariance<double> A(csr, center);
+    Block<double> Y(15, 4);
+
+    A.apply(X, Y);
+
+    const Block<double> expected = naive_covariance(data, center) * X;
+    EXPECT_LE((Y - expected).cwiseAbs().maxCoeff(), (center ? 1e-7 : 1.0) + 1e-12 * expected.cwiseAbs().maxCoeff());
+  }
+}
+
+TEST(StreamedCovariance, EqualsTheCovarianceInMemoryWithOnePassPerProduct) {
+  const Block<double> data = random_block(1000, 20, 14).array() + 1e6, X = random_block(20, 3, 15);
+  for (const Index rows_at_once : {1, 7, 256, 5000}) {
+    VectorOfRows source(data);
+    const StreamedCovariance<double> A(source, true, rows_at_once);
+    Block<double> Y(20, 3);
+
+    A.apply(X, Y);
+    A.apply(X, Y);
+
+    EXPECT_EQ(source.passes, 2);
+    EXPECT_EQ(A.samples(), 1000);
+    EXPECT_LE((Y - naive_covariance(data, true) * X).cwiseAbs().maxCoeff(), 1e-8);
+  }
+}
+
+TEST(StreamedCovariance, RefusesAStreamWithoutRows) {
+  VectorOfRows source(Block<double>(0, 4));
+  const StreamedCovariance<double> A(source);
+  Block<double> Y(4, 1);
+
+  EXPECT_THROW(A.apply(Block<double>::Ones(4, 1), Y), DataError);
+}
+
+}  // namespace
+}  // namespace hearsay

@@ -1,0 +1,185 @@
+// PCA against a singular value decomposition of the centred data, for every shape.
+#include "hearsay/pca.hpp"
+
+#include <gtest/gtest.h>
+#include <Eigen/SVD>
+#include <hearsay/linalg.hpp>
+
+#include <cmath>
+
+#include "support/planted.hpp"
+#include "support/random_block.hpp"
+#include "support/sparse.hpp"
+
+namespace hearsay {
+namespace {
+
+using Dense = Eigen::MatrixXd;
+
+struct Answer {
+  Block<double> components;
+  Vector<double> variances, singular_values;
+};
+
+Answer by_svd(const Block<double>& data, Index k, bool center) {
+  Dense centred = data;
+  if (center) centred.rowwise() -= centred.colwise().mean().eval();
+  const Eigen::BDCSVD<Dense> svd(centred, Eigen::ComputeThinV);
+  const double divisor =
+      center ? std::max<double>(1, static_cast<double>(data.rows() - 1)) : static_cast<double>(data.rows());
+  const Vector<double> values = svd.singularValues();
+  const Index found = std::min(k, values.size());
+  return {svd.matrixV().leftCols(found), values.head(found).array().square() / divisor, values.head(found)};
+}
+
+// Columns of falling size, so that there is a gap.
+Block<double> graded_data(Index samples, Index features, std::uint64_t seed) {
+  Block<double> data = test::random_block(samples, features, seed);
+  for (Index j = 0; j < features; ++j) data.col(j) *= std::pow(0.8, static_cast<double>(std::min<Index>(j, 40)));
+  return data;
+}
+
+PcaOptions<double> options(Index k, bool center = true) {
+  PcaOptions<double> chosen;
+  chosen.power.rank = k;
+  chosen.power.tolerance = 1e-12;
+  chosen.center = center;
+  return chosen;
+}
+
+TEST(Pca, AgreesWithTheSingularValueDecompositionForTallAndWideData) {
+  for (const bool center : {true, false})
+    for (const auto& [samples, features] : {std::pair<Index, Index>{400, 30}, {60, 200}, {50, 50}}) {
+      const Block<double> data = graded_data(samples, features, 1).array() + 2.0;
+      const Answer answer = by_svd(data, 4, center);
+
+      const auto result = pca<double>(data, options(4, center));
+
+      EXPECT_EQ(result.power.status, Status::converged);
+      EXPECT_EQ(result.by_samples, samples < features);
+      EXPECT_LE(test::reference_sin_theta(answer.components, result.power.basis), 1e-9);
+      EXPECT_LE((result.power.eigenvalues.array() / answer.variances.array() - 1).abs().maxCoeff(), 1e-10);
+      EXPECT_LE((result.singular_values.array() / answer.singular_values.array() - 1).abs().maxCoeff(), 1e-10);
+    }
+}
+
+TEST(Pca, TotalVarianceIsTheSumOfAllVariances) {
+  const Block<double> data = graded_data(80, 10, 2);
+
+  const auto result = pca<double>(data, options(2));
+
+  EXPECT_NEAR(result.total_variance, by_svd(data, 10, true).variances.sum(), 1e-10);
+}
+
+TEST(Pca, ScoresAreTheCentredDataInTheBasis) {
+  const Block<double> data = graded_data(90, 12, 3).array() + 100.0;
+  const auto result = pca<double>(data, options(3));
+
+  const Block<double> scores = pca_scores<double>(data, result);
+
+  const Dense centred = Dense(data).rowwise() - Dense(data).colwise().mean();
+  EXPECT_LE((scores - centred * result.power.basis).cwiseAbs().maxCoeff(), 1e-11);
+  EXPECT_LE((gram<double>(scores, scores) / 89.0 - Small<double>(result.power.eigenvalues.asDiagonal()))
+                .cwiseAbs()
+                .maxCoeff(),
+            1e-9);
+}
+
+TEST(Pca, OfSparseDataAgreesWithItsDenseForm) {
+  Block<double> data = graded_data(150, 20, 4);
+  for (Index i = 0; i < data.rows(); ++i)
+    for (Index j = 0; j < data.cols(); ++j)
+      if ((i + 2 * j) % 4 != 0) data(i, j) = 0;
+  const Answer answer = by_svd(data, 3, true);
+
+  const auto result = pca<double>(test::sparse(data), options(3));
+
+  EXPECT_LE(test::reference_sin_theta(answer.components, result.power.basis), 1e-9);
+  EXPECT_NEAR(result.total_variance, by_svd(data, 20, true).variances.sum(), 1e-10);
+}
+
+TEST(Pca, OfOneSampleHasNoVariance) {
+  const Block<double> data = test::random_block(1, 6, 5);
+
+  const auto result = pca<double>(data, options(2));
+
+  EXPECT_EQ(result.power.status, Status::converged);
+  EXPECT_EQ(result.power.eigenvalues.cwiseAbs().maxCoeff(), 0.0);
+}
+
+TEST(Pca, OfOneFeatureIsItsVariance) {
+  const Block<double> data = test::random_block(200, 1, 6);
+
+  const auto result = pca<double>(data, options(1));
+
+  EXPECT_NEAR(result.power.eigenvalues(0), by_svd(data, 1, true).variances(0), 1e-12);
+  EXPECT_EQ(result.power.basis(0, 0), 1.0);
+}
+
+TEST(Pca, OfConstantColumnsFindsNothingInThem) {
+  Block<double> data = graded_data(100, 5, 7);
+  data.col(2).setConstant(1e6);
+  data.col(4).setConstant(-3);
+
+  const auto result = pca<double>(data, options(5));
+
+  EXPECT_NEAR(result.power.eigenvalues(3), 0.0, 1e-9);
+  EXPECT_NEAR(result.power.eigenvalues(4), 0.0, 1e-9);
+  EXPECT_LE(
+      (gram<double>(result.power.basis, result.power.basis) - Small<double>::Identity(5, 5)).cwiseAbs().maxCoeff(),
+      1e-12);
+}
+
+TEST(Pca, WithMoreComponentsThanSamplesFillsUpWithZeros) {
+  const Block<double> data = test::random_block(4, 30, 8);
+  for (const Index k : {4, 7}) {
+    const auto result = pca<double>(data, options(k));
+
+    EXPECT_EQ(result.power.status, Status::converged) << k;
+    EXPECT_LE(result.power.eigenvalues.tail(k - 3).cwiseAbs().maxCoeff(), 1e-12);
+    EXPECT_LE(
+        (gram<double>(result.power.basis, result.power.basis) - Small<double>::Identity(k, k)).cwiseAbs().maxCoeff(),
+        1e-12);
+  }
+}
+
+TEST(Pca, OfValuesWhoseSquaresOverflowStillHasComponentsAndSingularValues) {
+  const Block<double> unit = graded_data(60, 8, 9);
+  const Answer answer = by_svd(unit, 2, true);
+  for (const double magnitude : {1e300, 1e-300}) {
+    const Block<double> data = unit * magnitude;
+
+    const auto result = pca<double>(data, options(2));
+
+    EXPECT_LE(test::reference_sin_theta(answer.components, result.power.basis), 1e-9) << magnitude;
+    EXPECT_LE((result.singular_values / magnitude - answer.singular_values).cwiseAbs().maxCoeff(), 1e-9);
+    EXPECT_NE(result.power.exponent, 0);
+    EXPECT_FALSE(result.power.notes.empty());
+  }
+}
+
+TEST(Pca, InSinglePrecisionStaysInSinglePrecision) {
+  const Block<double> data = graded_data(300, 20, 10);
+  const Block<float> single = data.cast<float>();
+  PcaOptions<float> chosen;
+  chosen.power.rank = 3;
+  chosen.power.tolerance = 1e-5;
+
+  const auto result = pca<float>(single, chosen);
+
+  EXPECT_LE(test::reference_sin_theta(by_svd(data, 3, true).components, result.power.basis.cast<double>()), 1e-3);
+}
+
+TEST(Pca, UnderNoiseReportsItsFloor) {
+  const Block<double> data = graded_data(300, 40, 11);
+  PcaOptions<double> chosen = options(3);
+  chosen.noise = gaussian_noise<double>(1e-6, 12);
+
+  const auto result = pca<double>(data, chosen);
+
+  EXPECT_EQ(result.power.status, Status::noise_floor);
+  EXPECT_LE(test::reference_sin_theta(by_svd(data, 3, true).components, result.power.basis), 1e-3);
+}
+
+}  // namespace
+}  // namespace hearsay

@@ -1,0 +1,56 @@
+#include <gtest/gtest.h>
+#include <hearsay/mixed.hpp>
+#include <hearsay/operators/stored.hpp>
+
+#include "support/planted.hpp"
+
+namespace hearsay {
+namespace {
+
+const test::Planted& problem() {
+  static const test::Planted planted = test::planted_spectrum(test::paper_spectrum(150, 4, 0.1), 1);
+  return planted;
+}
+
+TEST(SinglePrecision, ConvergesToWhatFloatHolds) {
+  const Block<float> A = problem().A.cast<float>();
+
+  const auto result = accelerated_power<float>(DenseSymmetric<float>(A), {.rank = 4, .tolerance = 1e-5});
+
+  EXPECT_EQ(result.status, Status::converged);
+  EXPECT_LE(test::reference_sin_theta(problem().top(4), result.basis.cast<double>()), 1e-3);
+}
+
+TEST(SinglePrecision, SaysThatATighterToleranceIsOutOfReach) {
+  const Block<float> A = problem().A.cast<float>();
+
+  const auto result = accelerated_power<float>(DenseSymmetric<float>(A), {.rank = 4, .tolerance = 1e-12});
+
+  EXPECT_EQ(result.status, Status::noise_floor);
+  EXPECT_LE(result.residual, 1e-5);
+}
+
+TEST(MixedPrecision, GivesTheAccuracyOfDoubleWithMostIterationsInSingle) {
+  const Block<float> A_single = problem().A.cast<float>();
+
+  const auto result = mixed_precision_power(DenseSymmetric<float>(A_single), DenseSymmetric<double>(problem().A),
+                                            {.rank = 4, .tolerance = 1e-12});
+
+  EXPECT_EQ(result.status, Status::converged);
+  EXPECT_LE(result.residual, 1e-12);
+  EXPECT_LE(test::reference_sin_theta(problem().top(4), result.basis), 1e-10);
+}
+
+TEST(MixedPrecision, NeedsOnlyAConfirmationInDoubleForALooseTolerance) {
+  const Block<float> A_single = problem().A.cast<float>();
+
+  const auto result = mixed_precision_power(DenseSymmetric<float>(A_single), DenseSymmetric<double>(problem().A),
+                                            {.rank = 4, .tolerance = 1e-4});
+
+  EXPECT_EQ(result.status, Status::converged);
+  ASSERT_FALSE(result.notes.empty());
+  EXPECT_NE(result.notes.back().find("then 0 in double"), std::string::npos) << result.notes.back();
+}
+
+}  // namespace
+}  // namespace hearsay
