@@ -1,0 +1,84 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <hearsay/error.hpp>
+#include <hearsay/theory.hpp>
+#include <limits>
+#include <vector>
+
+#include "dense_anpm.hpp"
+
+namespace hearsay::theory {
+namespace {
+
+using test::Dense;
+
+const std::vector<double> wanted{1.0}, unwanted{0.95, 0.6, 0.5, 0.2};
+
+Dense matrix() { return Eigen::Vector<double, 5>(1.0, 0.95, 0.6, 0.5, 0.2).asDiagonal(); }
+
+// Root mean square of tan(theta_1) after the transient, under i.i.d. N(0, sigma^2) noise.
+double measured_white_floor(double beta, double sigma, double shift = 0.0) {
+  std::mt19937_64 generator(11);
+  const std::int64_t transient = 2000, steps = 60000;
+  double sum = 0;
+  const auto noise = [&](std::int64_t, const Dense&) -> Dense { return sigma * test::gaussian_block(5, 1, generator); };
+  const auto observe = [&](std::int64_t t, const Dense& X, const Dense&) {
+    if (t > transient) sum += std::pow(test::tangent_to_first_axes(X), 2);
+  };
+  test::dense_anpm(matrix() - shift * Dense::Identity(5, 5), Dense::Identity(5, 1), beta, steps, noise, observe);
+  return std::sqrt(sum / static_cast<double>(steps - transient));
+}
+
+TEST(ConstantPush, EndsAtTheSameFloorForEveryMomentum) {
+  const double psi = 1e-4;
+  for (const double beta : {0.0, 0.1, optimal_beta(0.95), 0.24}) {
+    double last = 0;
+    const auto push = [&](std::int64_t, const Dense& X) -> Dense {
+      return psi * Dense::Identity(5, 5).col(1) * X(0, 0);  // constant beside the component along u_1
+    };
+    const auto observe = [&](std::int64_t, const Dense& X, const Dense&) { last = test::tangent_to_first_axes(X); };
+
+    test::dense_anpm(matrix(), Dense::Identity(5, 1), beta, 1500, push, observe);
+
+    EXPECT_NEAR(last, floor_constant_push(psi, 1.0, 0.95), 1e-10) << "beta = " << beta;
+  }
+}
+
+TEST(WhiteNoise, EndsAtItsClosedFormWithoutMomentum) {
+  const double sigma = 1e-4;
+
+  EXPECT_NEAR(measured_white_floor(0.0, sigma) / floor_white(sigma, wanted, unwanted, 0.0), 1.0, 0.05);
+}
+
+TEST(WhiteNoise, EndsAtItsClosedFormWithMomentum) {
+  const double sigma = 1e-4, beta = optimal_beta(0.95);
+
+  EXPECT_NEAR(measured_white_floor(beta, sigma) / floor_white(sigma, wanted, unwanted, beta), 1.0, 0.05);
+}
+
+TEST(WhiteNoise, EndsAtItsClosedFormUnderCentredDamping) {
+  const double sigma = 1e-4;
+  const Damped seen = damped(1.0, 0.95, Damping::centred);
+  const std::vector<double> top{seen.lambda_k};
+  std::vector<double> rest(unwanted);
+  for (double& eigenvalue : rest) eigenvalue -= seen.shift;
+
+  EXPECT_NEAR(measured_white_floor(seen.beta, sigma, seen.shift) / floor_white(sigma, top, rest, seen.beta), 1.0, 0.05);
+}
+
+TEST(WhiteNoise, IsAmplifiedByMomentumAsPredictedAtGapOneHundredth) {
+  EXPECT_NEAR(white_amplification(1.0, optimal_beta(0.99)), 2.66, 0.005);
+  EXPECT_EQ(white_amplification(1.0, 0.0), 1.0);
+}
+
+TEST(Floors, RefuseArgumentsOutOfRange) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+
+  EXPECT_THROW(floor_constant_push(1.0, 1.0, 1.0), InvalidArgument);
+  EXPECT_THROW(floor_white_entry(nan, 1.0, 0.5, 0.0), InvalidArgument);
+  EXPECT_THROW(floor_white_entry(1.0, 1.0, 0.5, 0.25), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace hearsay::theory
