@@ -1,0 +1,109 @@
+// The public data sets the examples and experiments use: what they are, where they come from, where they lie.
+//
+// A directory holds digits.csv.gz, facebook_combined.txt.gz, amazon0302.txt.gz and heart/. Content is known by the
+// SHA-256 of its decompressed bytes, so that a file compressed again, or not at all, is still the same data.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hearsay/block.hpp"
+#include "hearsay/graph.hpp"
+
+namespace hearsay::io {
+
+/// What an edge list is known by when nobody publishes a digest: its counts, which its comments must state as well.
+struct EdgeListFacts {
+  std::int64_t nodes = 0;
+  std::int64_t lines = 0;  ///< directed edges, loops and repetitions included
+};
+
+struct DatasetFile {
+  std::filesystem::path path;                      ///< below the data directory
+  std::vector<std::string> urls = {};              ///< tried in this order; https, http or file
+  std::string sha256 = {};                         ///< of the decompressed content; empty: known by its facts alone
+  std::optional<EdgeListFacts> facts = {};         ///< checked when there is no digest
+  std::function<std::string()> content = nullptr;  ///< for a derived file, which the library itself writes
+};
+
+struct Dataset {
+  std::string name;
+  std::string description;  ///< one line
+  std::string homepage;
+  std::vector<DatasetFile> files;
+};
+
+/// digits, fed-heart-disease, ego-facebook, amazon0302.
+const std::vector<Dataset>& datasets();
+
+/// Upper and lower case are the same. Throws InvalidArgument, which names the nearest match, for an unknown name.
+const Dataset& find_dataset(std::string_view name);
+
+/// How a file is verified, for people: "sha256 6ebb..." or "262111 nodes and 1234877 edges; no digest is published".
+std::string verified_by(const DatasetFile& file);
+
+/// $HEARSAY_DATA, else $XDG_CACHE_HOME/hearsay, else $HOME/.cache/hearsay. The caller passes the three values (null or
+/// empty: not set). Throws InvalidArgument when none is set.
+std::filesystem::path data_directory(const char* hearsay_data, const char* xdg_cache_home, const char* home);
+
+struct DatasetLocation {
+  std::vector<std::filesystem::path> paths;    ///< of every file, there or not
+  std::vector<std::filesystem::path> missing;  ///< those that are not
+};
+DatasetLocation locate(const Dataset& dataset, const std::filesystem::path& directory);
+
+enum class FileState { valid, missing, damaged };
+
+struct FileReport {
+  std::filesystem::path path;
+  FileState state;
+  std::string detail;  ///< what is wrong; empty when valid
+};
+
+/// Reads every file and compares it with what is known of it.
+std::vector<FileReport> verify(const Dataset& dataset, const std::filesystem::path& directory);
+
+struct DownloadProgress {
+  std::string_view url;
+  std::int64_t bytes_received;
+  std::int64_t bytes_expected;  ///< zero while the server has not said
+};
+
+/// Called now and then during a download; false stops it. May be empty.
+using Progress = std::function<bool(const DownloadProgress&)>;
+
+/// Brings the files that are missing or damaged, and returns their paths: none when all is well already. Each file
+/// appears complete and verified or not at all; files that arrived before a failure stay. Throws CommunicationError
+/// when a server cannot be reached, refuses, sends something else, or the caller stops; InvalidArgument when the
+/// directory is not writable.
+std::vector<std::filesystem::path> fetch(const Dataset& dataset, const std::filesystem::path& directory,
+                                         const Progress& progress = {});
+
+/// One table per center, with the same columns.
+struct FederatedTable {
+  std::vector<std::string> centers;
+  std::vector<std::string> features;
+  std::vector<Block<double>> tables;  ///< rows x features, standardised by each center on its own
+};
+
+/// The train rows of FLamby's Fed-Heart-Disease: four centers, 13 features. Like the other loaders, throws DataError
+/// for files that are missing or malformed.
+FederatedTable load_fed_heart_disease(const std::filesystem::path& directory);
+
+struct LabelledTable {
+  Block<double> values;
+  std::vector<std::int32_t> labels;
+};
+
+/// 1797 images of 8 x 8 pixels between 0 and 16, and the digit each shows.
+LabelledTable load_digits(const std::filesystem::path& directory);
+
+Graph load_ego_facebook(const std::filesystem::path& directory);
+Graph load_amazon0302(const std::filesystem::path& directory);
+
+}  // namespace hearsay::io

@@ -1,0 +1,82 @@
+// Files, plain or gzip, read as one stream of bytes; files written whole or not at all; digests.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace hearsay::io {
+
+/// Which bytes of a gzip file are meant; for a plain file the two are the same.
+enum class Content { decompressed, as_stored };
+
+/// A file read from front to back. Gzip is told by its first bytes, not by the name; several members in a row are one
+/// file. Throws DataError when the file is missing, unreadable, a directory, empty, or gzip that is truncated or
+/// corrupt.
+class InputFile {
+ public:
+  explicit InputFile(const std::filesystem::path& path, Content content = Content::decompressed);
+  InputFile(InputFile&&) noexcept;
+  InputFile& operator=(InputFile&&) noexcept;
+  ~InputFile();
+
+  /// Fills the front of `buffer` and says how many bytes; fewer than asked for only at the end of the file.
+  std::size_t read(std::span<char> buffer);
+
+  /// Back to the first byte. A pipe cannot go back: DataError.
+  void rewind();
+
+  /// The path as it was given: what messages begin with.
+  const std::string& name() const;
+
+  /// The first bytes of the content, up to 64, however far the reading has come.
+  std::string_view head() const;
+
+  /// No more content than this can come: the size of a plain file, 1032 times that of a gzip file, no bound for a pipe.
+  std::uint64_t content_bound() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// The whole content of a file.
+std::string read_whole(const std::filesystem::path& path);
+
+/// The content of bytes that may be gzip; other bytes come back as they are. Errors begin with `name`.
+std::string decompress(std::string_view bytes, std::string_view name);
+
+/// A file that appears under its name complete, or not at all. Bytes go to a temporary file beside the target; commit()
+/// brings them to the disk and renames. Without a commit the temporary file is removed and an old target stays as it
+/// was. A target that is no regular file (/dev/null, a pipe) is written to directly. Throws as require_writable does,
+/// and Error when the disk fails.
+class AtomicFile {
+ public:
+  explicit AtomicFile(const std::filesystem::path& target);
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+  ~AtomicFile();
+
+  void write(std::string_view bytes);
+  void commit();
+
+ private:
+  std::string name_;                 // as given, for messages
+  std::filesystem::path target_;     // symbolic links followed
+  std::filesystem::path temporary_;  // empty when the target is written directly, and after commit()
+  int descriptor_ = -1;
+};
+
+/// Throws InvalidArgument if no file could be written at `path`: the directory is missing or closed to us, or `path` is
+/// a directory or a read-only file. Creates and truncates nothing.
+void require_writable(const std::filesystem::path& path);
+
+/// SHA-256 in lower-case hexadecimal.
+std::string sha256_hex(std::string_view bytes);
+std::string sha256_file(const std::filesystem::path& path, Content content = Content::as_stored);
+
+}  // namespace hearsay::io

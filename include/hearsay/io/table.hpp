@@ -1,0 +1,39 @@
+// Tables of numbers as text: CSV and its relatives, plain or gzip.
+//
+// The delimiter (tab, ';', ',' or blanks) and the header are found by looking at the first two lines. A first line is a
+// header when every cell of it is a name; one that mixes names and numbers is read as data, so that no row is ever lost
+// in silence. A name that looks like a number is told by its quotes. Quoted cells end on their own line.
+//
+// Errors begin with file:line:column, where the column is the cell's, counted from 1.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hearsay/block.hpp"
+
+namespace hearsay::io {
+
+struct TableOptions {
+  std::string label_column;  ///< empty: none; else a number counted from 1, `last`, or a name of the header
+  char delimiter = 0;        ///< 0: find out; ' ': any run of blanks
+};
+
+struct Table {
+  Block<double> values;                   ///< without the label column
+  std::vector<std::string> column_names;  ///< one per column of values; empty without a header
+  std::vector<std::string> labels;        ///< one per row; empty without a label column
+  std::string label_name;                 ///< empty without a header or a label column
+};
+
+/// Throws DataError for content (ragged rows, text, empty cells, NaN, infinities), InvalidArgument for the options.
+Table read_table(const std::filesystem::path& path, const TableOptions& options = {});
+Table parse_table(std::string_view text, std::string_view name, const TableOptions& options = {});
+
+/// Numbers are written with the fewest digits that read back as the same double. No names, no header.
+void write_table_csv(const std::filesystem::path& path, const ConstBlockView<double>& values,
+                     const std::vector<std::string>& column_names = {});
+
+}  // namespace hearsay::io

@@ -1,0 +1,166 @@
+// The file form of a solve in progress: a magic line, the number type, the configuration, the fields of PowerState in
+// order (little-endian, as this machine holds them), and the SHA-256 of everything before it.
+#include "hearsay/io/checkpoint.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cstring>
+#include <string>
+
+#include "hearsay/error.hpp"
+#include "hearsay/io/file.hpp"
+
+namespace hearsay::io {
+
+static_assert(std::endian::native == std::endian::little, "checkpoints are written in little-endian order");
+
+namespace {
+
+constexpr std::string_view magic = "hearsay checkpoint 1\n";
+constexpr std::size_t digest_length = 64;
+
+class Writer {
+ public:
+  template <class T>
+  void number(T value) {
+    static_assert(std::is_arithmetic_v<T>);
+    bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
+  }
+  void text(std::string_view value) {
+    number<std::uint64_t>(value.size());
+    bytes_.append(value);
+  }
+  template <class Matrix>
+  void matrix(const Matrix& value) {
+    number<std::int64_t>(value.rows());
+    number<std::int64_t>(value.cols());
+    bytes_.append(reinterpret_cast<const char*>(value.data()),
+                  static_cast<std::size_t>(value.size()) * sizeof(typename Matrix::Scalar));
+  }
+  std::string& bytes() { return bytes_; }
+
+ private:
+  std::string bytes_;
+};
+
+class Reader {
+ public:
+  Reader(std::string_view bytes, std::string name) : bytes_(bytes), name_(std::move(name)) {}
+
+  template <class T>
+  T number() {
+    T value;
+    std::memcpy(&value, take(sizeof value), sizeof value);
+    return value;
+  }
+  std::string_view text() {
+    const auto length = number<std::uint64_t>();
+    return {take(length), static_cast<std::size_t>(length)};
+  }
+  template <class Matrix>
+  void matrix(Matrix& value) {
+    const auto rows = number<std::int64_t>(), cols = number<std::int64_t>();
+    const std::uint64_t room = bytes_.size() / sizeof(typename Matrix::Scalar);
+    if (rows < 0 || cols < 0 || (cols > 0 && static_cast<std::uint64_t>(rows) > room / static_cast<std::uint64_t>(cols)))
+      fail();
+    value.resize(rows, cols);
+    const auto size = static_cast<std::size_t>(value.size()) * sizeof(typename Matrix::Scalar);
+    const char* from = take(size);
+    if (size > 0) std::memcpy(value.data(), from, size);
+  }
+
+ private:
+  const char* take(std::uint64_t count) {
+    if (count > bytes_.size()) fail();
+    const char* front = bytes_.data();
+    bytes_.remove_prefix(static_cast<std::size_t>(count));
+    return front;
+  }
+  [[noreturn]] void fail() const { throw DataError(fmt::format("{}: the checkpoint is shorter than it says", name_)); }
+
+  std::string_view bytes_;
+  std::string name_;
+};
+
+// Every field once, for reading and writing alike.
+template <class Archive, class State>
+void fields(Archive& archive, State& s) {
+  archive(s.t), archive(s.has_previous), archive(s.cooldown_left), archive(s.exponent), archive(s.operator_position);
+  archive(s.products), archive(s.passes), archive(s.householder_steps), archive(s.last_recheck), archive(s.best_residual);
+  archive(s.X), archive(s.X_prev), archive(s.R), archive(s.best_basis);
+}
+
+template <class Archive, class Entry>
+void entry_fields(Archive& archive, Entry& e) {
+  archive(e.t), archive(e.momentum), archive(e.edge), archive(e.residual), archive(e.noise), archive(e.theta_k);
+  archive(e.theta_next), archive(e.sin_theta);
+}
+
+}  // namespace
+
+template <class S>
+void write_checkpoint(const std::filesystem::path& path, const PowerState<S>& state, std::string_view configuration) {
+  Writer writer;
+  writer.bytes().append(magic);
+  writer.number<std::uint8_t>(sizeof(S));
+  writer.text(configuration);
+  const auto put = [&writer](const auto& value) {
+    if constexpr (std::is_arithmetic_v<std::decay_t<decltype(value)>>)
+      writer.number(value);
+    else
+      writer.matrix(value);
+  };
+  fields(put, state);
+  writer.number<std::uint64_t>(state.history.size());
+  for (const HistoryEntry& entry : state.history) entry_fields(put, entry);
+
+  const std::string digest = sha256_hex(writer.bytes());
+  AtomicFile file(path);
+  file.write(writer.bytes());
+  file.write(digest);
+  file.commit();
+}
+
+template <class S>
+PowerState<S> read_checkpoint(const std::filesystem::path& path, std::string_view configuration) {
+  const std::string bytes = read_whole(path);
+  const std::string name = path.string();
+  if (bytes.size() < magic.size() + digest_length || !std::string_view(bytes).starts_with(magic))
+    throw DataError(fmt::format("{}: not a hearsay checkpoint", name));
+  const std::string_view body = std::string_view(bytes).substr(0, bytes.size() - digest_length);
+  if (sha256_hex(body) != std::string_view(bytes).substr(body.size()))
+    throw DataError(fmt::format("{}: the checksum does not match; the file is damaged or cut short", name));
+
+  Reader reader(body.substr(magic.size()), name);
+  const auto scalar_size = reader.number<std::uint8_t>();
+  require(scalar_size == sizeof(S), fmt::format("{}: is of a solve with {}-byte numbers, and this one has {}-byte numbers",
+                                                name, scalar_size, sizeof(S)));
+  const std::string_view written_for = reader.text();
+  require(written_for == configuration,
+          fmt::format("{}: is of another solve ({}); this one is ({})", name, written_for, configuration));
+
+  PowerState<S> state;
+  const auto get = [&reader](auto& value) {
+    if constexpr (std::is_arithmetic_v<std::decay_t<decltype(value)>>)
+      value = reader.number<std::decay_t<decltype(value)>>();
+    else
+      reader.matrix(value);
+  };
+  fields(get, state);
+  state.history.resize(0);
+  const auto entries = reader.number<std::uint64_t>();
+  for (std::uint64_t i = 0; i < entries; ++i) {
+    HistoryEntry entry;
+    entry_fields(get, entry);
+    state.history.push_back(entry);
+  }
+  return state;
+}
+
+template void write_checkpoint<float>(const std::filesystem::path&, const PowerState<float>&, std::string_view);
+template void write_checkpoint<double>(const std::filesystem::path&, const PowerState<double>&, std::string_view);
+template PowerState<float> read_checkpoint<float>(const std::filesystem::path&, std::string_view);
+template PowerState<double> read_checkpoint<double>(const std::filesystem::path&, std::string_view);
+
+}  // namespace hearsay::io

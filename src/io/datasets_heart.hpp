@@ -1,0 +1,22 @@
+// FLamby's Fed-Heart-Disease: which lines of the four centers' files it keeps, and on which side of its split they
+// fall.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace hearsay::io {
+
+struct HeartCenter {
+  std::string_view name;
+  std::string_view
+      lines;  ///< one character for each line of its file: '#' train, '-' test, '.' left out (values missing)
+};
+
+const std::array<HeartCenter, 4>& heart_centers();
+
+/// The same as a table: center, line counted from 1, train or test.
+std::string heart_split_csv();
+
+}  // namespace hearsay::io

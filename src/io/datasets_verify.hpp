@@ -1,0 +1,14 @@
+// Whether bytes are the ones a data set promises.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "hearsay/io/datasets.hpp"
+
+namespace hearsay::io {
+
+/// What is wrong with the decompressed content of a file; empty when nothing is.
+std::string fault_of(const DatasetFile& file, std::string_view content);
+
+}  // namespace hearsay::io

@@ -1,0 +1,135 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <limits>
+#include <optional>
+#include <system_error>
+
+#include "hearsay/error.hpp"
+#include "hearsay/io/file.hpp"
+#include "io/byte_source.hpp"
+#include "io/gzip.hpp"
+
+namespace hearsay::io {
+namespace {
+
+constexpr std::uint64_t unbounded = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t largest_deflate_ratio = 1032;  // zlib's technical notes: no deflate stream expands further
+
+std::string reason(int error) { return std::generic_category().message(error); }
+
+}  // namespace
+
+// Bytes already looked at (the first ones, to tell gzip; the head of the content) are kept and handed out first, so
+// that reading a pipe loses nothing.
+struct InputFile::State {
+  std::string name;
+  int descriptor = -1;
+  std::uint64_t bound = unbounded;
+  std::array<char, 64> head{};
+  std::size_t head_size = 0;
+  std::size_t head_read = 0;
+  std::string magic;  // raw bytes to replay before the descriptor
+  std::size_t magic_read = 0;
+  std::optional<GzipReader> gzip;
+
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() {
+    if (descriptor >= 0) ::close(descriptor);
+  }
+
+  void open() {
+    descriptor = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0 && errno == ENOENT) throw DataError(fmt::format("{}: no such file", name));
+    if (descriptor < 0) throw DataError(fmt::format("{}: cannot be opened: {}", name, reason(errno)));
+    struct stat status {};
+    if (::fstat(descriptor, &status) != 0) throw DataError(fmt::format("{}: {}", name, reason(errno)));
+    if (S_ISDIR(status.st_mode)) throw DataError(fmt::format("{}: is a directory, not a file", name));
+    if (S_ISREG(status.st_mode)) bound = static_cast<std::uint64_t>(status.st_size);
+  }
+
+  void look_at_the_start(Content content) {
+    magic.resize(2);
+    magic.resize(read_descriptor(magic));
+    if (magic.empty()) throw DataError(fmt::format("{}: the file is empty", name));
+    if (content == Content::decompressed && is_gzip(magic)) {
+      gzip.emplace(name, [this](std::span<char> out) { return read_raw(out); });
+      bound = bound > unbounded / largest_deflate_ratio ? unbounded : bound * largest_deflate_ratio;
+    }
+    head_size = read_content(head);
+  }
+
+  std::size_t read_descriptor(std::span<char> out) {
+    std::size_t filled = 0;
+    while (filled < out.size()) {
+      const ssize_t count = ::read(descriptor, out.data() + filled, out.size() - filled);
+      if (count == 0) break;
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) throw DataError(fmt::format("{}: cannot be read: {}", name, reason(errno)));
+      filled += static_cast<std::size_t>(count);
+    }
+    return filled;
+  }
+
+  std::size_t read_raw(std::span<char> out) {
+    const std::size_t replayed = magic.copy(out.data(), out.size(), magic_read);
+    magic_read += replayed;
+    return replayed + read_descriptor(out.subspan(replayed));
+  }
+
+  std::size_t read_content(std::span<char> out) { return gzip ? gzip->read(out) : read_raw(out); }
+
+  std::size_t read(std::span<char> out) {
+    const std::size_t replayed = std::min(out.size(), head_size - head_read);
+    std::copy_n(head.data() + head_read, replayed, out.data());
+    head_read += replayed;
+    return replayed + read_content(out.subspan(replayed));
+  }
+
+  void rewind() {
+    if (::lseek(descriptor, 0, SEEK_SET) != 0) throw DataError(fmt::format("{}: cannot be read a second time", name));
+    magic_read = magic.size();
+    head_read = head_size;
+    if (gzip) gzip->restart();
+  }
+};
+
+InputFile::InputFile(const std::filesystem::path& path, Content content) : state_(std::make_unique<State>()) {
+  state_->name = path.string();
+  state_->open();
+  state_->look_at_the_start(content);
+}
+
+InputFile::InputFile(InputFile&&) noexcept = default;
+InputFile& InputFile::operator=(InputFile&&) noexcept = default;
+InputFile::~InputFile() = default;
+
+std::size_t InputFile::read(std::span<char> buffer) { return state_->read(buffer); }
+void InputFile::rewind() { state_->rewind(); }
+const std::string& InputFile::name() const { return state_->name; }
+std::string_view InputFile::head() const { return {state_->head.data(), state_->head_size}; }
+std::uint64_t InputFile::content_bound() const { return state_->bound; }
+
+std::string read_whole(const std::filesystem::path& path) {
+  InputFile file(path);
+  const auto on_disk = std::filesystem::is_regular_file(path) ? std::filesystem::file_size(path) : 0;
+  require_memory(on_disk, 1, file.name());
+  return drain(source_of(file), on_disk + 1);  // one byte more, so that a plain file ends in the first pull
+}
+
+std::string decompress(std::string_view bytes, std::string_view name) {
+  if (!is_gzip(bytes)) return std::string(bytes);
+  GzipReader gzip(std::string(name), source_of(bytes, name).pull);
+  const ByteSource inflated{
+      .name = std::string(name), .bound = unbounded, .pull = [&gzip](std::span<char> out) { return gzip.read(out); }};
+  return drain(inflated, 4 * bytes.size());
+}
+
+}  // namespace hearsay::io
