@@ -1,0 +1,29 @@
+// The commands of the program: each adds itself to the command line and, when chosen, leaves what is to be done.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+#include "hearsay/power.hpp"
+
+namespace hearsay::app {
+
+enum ExitCode { done = 0, failed = 1, bad_input = 2, stopped_early = 3, communication_failed = 4 };
+
+/// Whatever stopped short of the tolerance, the noise floor included, is told from success by the exit code too.
+inline int exit_code(Status status) { return status == Status::converged ? done : stopped_early; }
+
+/// What the chosen command will do; run once the whole command line has been understood.
+using Action = std::function<int()>;
+
+void add_pca(CLI::App& root, Action& action);
+void add_eigs(CLI::App& root, Action& action);
+void add_cluster(CLI::App& root, Action& action);
+void add_plan(CLI::App& root, Action& action);
+void add_datasets(CLI::App& root, Action& action);
+void add_demo(CLI::App& root, Action& action);
+void add_info(CLI::App& root, Action& action);
+void add_completion(CLI::App& root, Action& action);
+void add_reference(CLI::App& root, Action& action);
+
+}  // namespace hearsay::app

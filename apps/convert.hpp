@@ -1,0 +1,29 @@
+// The same matrix in another arithmetic; in its own it is not copied.
+#pragma once
+
+#include <concepts>
+#include <vector>
+
+#include "hearsay/block.hpp"
+#include "hearsay/csr.hpp"
+
+namespace hearsay::app {
+
+template <class T>
+const Block<T>& in(const Block<T>& matrix) {
+  return matrix;
+}
+template <class T>
+const CsrMatrix<T>& in(const CsrMatrix<T>& matrix) {
+  return matrix;
+}
+
+template <class T, class S>
+requires(!std::same_as<T, S>) Block<T> in(const Block<S>& matrix) { return matrix.template cast<T>(); }
+template <class T, class S>
+requires(!std::same_as<T, S>) CsrMatrix<T> in(const CsrMatrix<S>& matrix) {
+  return {matrix.rows, matrix.cols, matrix.row_start, matrix.columns,
+          std::vector<T>(matrix.values.begin(), matrix.values.end())};
+}
+
+}  // namespace hearsay::app

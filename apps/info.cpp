@@ -1,0 +1,91 @@
+// hearsay info: what this program is, and what it found itself on.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <Eigen/Core>
+#include <fstream>
+
+#include "commands.hpp"
+#include "hearsay/error.hpp"
+#include "hearsay/linalg.hpp"
+#include "hearsay/threads.hpp"
+#include "hearsay/version.hpp"
+#include "inputs.hpp"
+#include "outputs.hpp"
+
+namespace hearsay::app {
+
+namespace {
+
+std::string compiler() {
+#if defined(__clang__)
+  return fmt::format("clang {}", __clang_version__);
+#elif defined(__GNUC__)
+  return fmt::format("gcc {}", __VERSION__);
+#else
+  return "unknown";
+#endif
+}
+
+std::string processor() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string text; std::getline(file, text);)
+    if (text.starts_with("model name")) return text.substr(text.find(':') + 2);
+  return "unknown";
+}
+
+std::int64_t memory_bytes() {
+  return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::int64_t>(sysconf(_SC_PAGESIZE));
+}
+
+std::string data_directory_or_reason() {
+  try {
+    return data_directory().string();
+  } catch (const Error& error) {
+    return fmt::format("none ({})", error.what());
+  }
+}
+
+int run(const std::filesystem::path& json_path) {
+  const Json json = {
+      {"version", version},
+      {"compiler", compiler()},
+      {"build_type", HEARSAY_BUILD_TYPE},
+      {"kernels", kernel_name()},
+      {"threads", threads()},
+      {"processor", processor()},
+      {"memory_bytes", memory_bytes()},
+      {"eigen", fmt::format("{}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION)},
+      {"data_directory", data_directory_or_reason()},
+      {"workspace",
+       "(3 d p + 3 d k) numbers, p = k + oversample, and for sparse or streamed data (m or --block-rows) p more"}};
+  write_json(json_path, json);
+  if (json_path == "-") return done;
+  const auto text = [&json](const char* key) { return json[key].get<std::string>(); };
+  fmt::print("hearsay {}\n\n", version);
+  fmt::print("{}", line("build", "{}, {}", text("compiler"), text("build_type")) +
+                       line("kernels", "{} (chosen for this processor)", text("kernels")) +
+                       line("threads", "{}", threads()) + line("processor", "{}", text("processor")) +
+                       line("memory", "{:.1f} GB", static_cast<double>(memory_bytes()) / 1e9) +
+                       line("Eigen", "{}", text("eigen")) + line("data", "{}", text("data_directory")) +
+                       line("workspace", "{}", text("workspace")));
+  return done;
+}
+
+}  // namespace
+
+void add_info(CLI::App& root, Action& action) {
+  CLI::App* app = root.add_subcommand("info", "Version, build, threads, kernels in use, data directory");
+  auto json = std::make_shared<std::string>();
+  app->add_option("--json", *json, "Write it as JSON to a file; without one, or with -, print it")
+      ->type_name("FILE|-")
+      ->expected(0, 1)
+      ->default_str("-");
+  app->footer("Examples:\n  hearsay info\n  hearsay info --json");
+  app->callback([app, json, &action] {
+    const bool asked = app->count("--json") > 0;
+    action = [json, asked] { return run(asked && json->empty() ? "-" : *json); };
+  });
+}
+
+}  // namespace hearsay::app

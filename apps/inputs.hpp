@@ -1,0 +1,37 @@
+// From what the user names, a file or a data set, to what the library takes.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "hearsay/io/edge_list.hpp"
+#include "hearsay/io/matrix.hpp"
+#include "job.hpp"
+
+namespace hearsay::app {
+
+/// Where data sets lie: the door reads the environment, the library does not.
+std::filesystem::path data_directory();
+
+/// A file by that name, or else the file of a data set. Throws InvalidArgument for a data set that is not there yet.
+std::filesystem::path locate_input(const std::string& input);
+
+/// The samples to analyse. A data set brings its own label column.
+io::Data load_samples(const Job& job);
+
+/// A square symmetric matrix, checked.
+io::Data load_symmetric(const std::string& input);
+
+io::EdgeList load_graph(const std::string& input);
+
+/// A d x p array; empty when no path is given.
+std::optional<Block<double>> load_block(const std::filesystem::path& path, std::string_view name, Index dimension);
+
+/// The first k columns of a d x k (or wider) array, made orthonormal.
+std::optional<Block<double>> load_reference(const std::filesystem::path& path, Index dimension, Index rank);
+
+/// What a checkpoint must have in common with the solve that goes on from it.
+std::string configuration(const Job& job);
+
+}  // namespace hearsay::app

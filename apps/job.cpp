@@ -1,0 +1,141 @@
+#include "job.hpp"
+
+#include <fmt/format.h>
+
+#include "hearsay/error.hpp"
+#include "hearsay/threads.hpp"
+#include "help.hpp"
+
+namespace hearsay::app {
+
+namespace {
+
+struct Setter {
+  std::string_view name;
+  void (*set)(Job&, const std::string& text);
+};
+
+constexpr Setter setters[] = {
+    {"label-column", [](Job& job, const std::string& text) { job.label_column = text; }},
+    {"shift", [](Job& job, const std::string& text) { job.shift = parse_real("shift", text); }},
+    {"block-rows", [](Job& job, const std::string& text) { job.block_rows = parse_integer("block-rows", text, 1); }},
+    {"clusters", [](Job& job, const std::string& text) { job.clusters = parse_integer("clusters", text, 1); }},
+    {"restarts", [](Job& job, const std::string& text) { job.restarts = parse_integer("restarts", text, 1); }},
+    {"start", [](Job& job, const std::string& text) { job.start = text; }},
+    {"reference", [](Job& job, const std::string& text) { job.reference = text; }},
+    {"components", [](Job& job, const std::string& text) { job.components = text; }},
+    {"scores", [](Job& job, const std::string& text) { job.scores = text; }},
+    {"embedding", [](Job& job, const std::string& text) { job.embedding = text; }},
+    {"labels", [](Job& job, const std::string& text) { job.labels = text; }},
+    {"json", [](Job& job, const std::string& text) { job.json = text; }},
+    {"checkpoint", [](Job& job, const std::string& text) { job.checkpoint = text; }},
+    {"checkpoint-every",
+     [](Job& job, const std::string& text) { job.checkpoint_every = parse_integer("checkpoint-every", text, 1); }},
+    {"threads",
+     [](Job&, const std::string& text) {
+       set_threads(static_cast<int>(std::min<std::int64_t>(parse_integer("threads", text, 1), 1024)));
+     }},
+    {"audit",
+     [](Job& job, const std::string& text) {
+       job.audit = parse_real("audit", text);
+       require(*job.audit > 0 && *job.audit < 1, fmt::format("audit = {}: must lie between 0 and 1", text));
+     }},
+};
+
+struct Flag {
+  std::string_view name;
+  bool Job::*value;
+};
+
+constexpr Flag flags[] = {{"center", &Job::center}, {"stream", &Job::stream},
+                          {"psd", &Job::psd},       {"largest-component", &Job::largest_component},
+                          {"resume", &Job::resume}, {"quiet", &Job::quiet}};
+
+void set(Job& job, const OptionRecord& record, const std::string& text) {
+  job.given[std::string(record.name)] = text;
+  require(!text.empty(), fmt::format("--{}: must not be empty", record.name));
+  require(!text.starts_with("--"), fmt::format("--{}: needs a value before {}", record.name, text));
+  if (set_option(job.solve, record.name, text)) return;
+  for (const Setter& setter : setters)
+    if (setter.name == record.name) return setter.set(job, text);
+}
+
+void set_flag(Job& job, const OptionRecord& record, bool value) {
+  job.given[std::string(record.name)] = value ? "true" : "false";
+  for (const Flag& flag : flags)
+    if (flag.name == record.name) job.*flag.value = value;
+}
+
+std::string description(const OptionRecord& record) {
+  std::string rules(record.range);
+  if (record.kind != OptionKind::flag && !record.default_text.empty())
+    rules += fmt::format("{}default {}", rules.empty() ? "" : "; ", record.default_text);
+  return wrapped(rules.empty() ? std::string(record.help) : fmt::format("{} [{}]", record.help, rules), 84);
+}
+
+// With their dashes, the short one first.
+std::vector<std::string> spellings(const OptionRecord& record) {
+  std::vector<std::string> names;
+  for (std::string_view aliases = record.aliases; !aliases.empty();) {
+    const std::size_t length = std::min(aliases.find(' '), aliases.size());
+    const std::string_view name = aliases.substr(0, length);
+    names.push_back(name.starts_with('-') ? std::string(name) : fmt::format("--{}", name));
+    aliases.remove_prefix(std::min(length + 1, aliases.size()));
+  }
+  names.push_back(fmt::format("--{}", record.name));
+  return names;
+}
+
+// "-k,--rank"
+std::string spelling(const OptionRecord& record) {
+  std::string names;
+  for (const std::string& name : spellings(record)) names += (names.empty() ? "" : ",") + name;
+  return names;
+}
+
+// A flag that is on by default is listed by its negation; the other spellings are understood all the same.
+CLI::Option* add_flag(CLI::App& app, const OptionRecord& record, Job& job) {
+  const auto setter = [&job, &record](bool value) {
+    return [&job, &record, value](std::int64_t) { set_flag(job, record, value); };
+  };
+  if (record.default_text != "true") return app.add_flag_function(spelling(record), setter(true), description(record));
+  for (const std::string& name : spellings(record)) {
+    app.add_flag_function(name, setter(true))->group("");
+    if (name.substr(2) != record.name) app.add_flag_function("--no-" + name.substr(2), setter(false))->group("");
+  }
+  return app.add_flag_function(fmt::format("--no-{}", record.name), setter(false), description(record));
+}
+
+CLI::Option* add_valued(CLI::App& app, const OptionRecord& record, Job& job) {
+  return app
+      .add_option_function<std::string>(
+          spelling(record), [&job, &record](const std::string& text) { set(job, record, text); }, description(record))
+      ->type_name(std::string(record.metavar));
+}
+
+}  // namespace
+
+void add_options(CLI::App& app, Commands command, Job& job) {
+  for (const OptionRecord& record : option_table()) {
+    if ((record.commands & command) == 0) continue;
+    CLI::Option* option = record.kind == OptionKind::flag ? add_flag(app, record, job) : add_valued(app, record, job);
+    option->group(std::string(title(record.group)));
+    if (record.name == "rank" && command != in_plan) option->required();
+  }
+}
+
+void check(Job& job) {
+  settle(job.solve);
+  require(!job.resume || !job.checkpoint.empty(), "resume: needs --checkpoint FILE to go on from");
+  if (job.stream) {
+    require(job.solve.precision == Precision::full, "stream: works in double precision only; leave --precision out");
+    require(job.scores.empty(), "stream: cannot write --scores, which need the data once more after the solve");
+  }
+  require(job.solve.precision != Precision::mixed || job.solve.noise.kind == NoiseChoice::Kind::none,
+          "precision = mixed: takes no --noise; its single-precision products are the noise");
+  require(job.solve.precision != Precision::mixed || (job.checkpoint.empty() && !job.audit),
+          "precision = mixed: takes neither --checkpoint nor --audit");
+  require(!job.resume || !job.audit, "audit: follows a run from its first step, so it cannot --resume one");
+}
+
+}  // namespace hearsay::app

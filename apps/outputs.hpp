@@ -1,0 +1,28 @@
+// The files a command writes: all of them checked before the work starts, each written whole or not at all.
+#pragma once
+
+#include <filesystem>
+
+#include "hearsay/block.hpp"
+#include "job.hpp"
+#include "report.hpp"
+
+namespace hearsay::app {
+
+/// Throws InvalidArgument for an output that could not be written, has an unknown ending, would overwrite an input, or
+/// is named twice. Touches nothing.
+void check_outputs(const Job& job);
+
+/// .npy or .csv, by the ending; nothing when the path is empty.
+void write_block(const std::filesystem::path& path, const Block<double>& values);
+
+/// To the file or, for "-", to standard output; nothing when the path is empty.
+void write_json(const std::filesystem::path& path, const Json& json);
+
+/// A file of text.
+void write_text(const std::filesystem::path& path, const std::string& text);
+
+/// The JSON where it was asked for and the summary where people read, and the exit code of the outcome.
+int deliver(const Report& report);
+
+}  // namespace hearsay::app

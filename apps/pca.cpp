@@ -1,0 +1,186 @@
+// hearsay pca: principal components of a table of samples.
+#include "hearsay/pca.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "commands.hpp"
+#include "convert.hpp"
+#include "hearsay/io/rows.hpp"
+#include "hearsay/mixed.hpp"
+#include "hearsay/operators/covariance.hpp"
+#include "inputs.hpp"
+#include "outputs.hpp"
+#include "report.hpp"
+
+namespace hearsay::app {
+
+namespace {
+
+// A solve, and what only the data can say.
+struct Analysis {
+  Index dimension = 0;
+  Outcome outcome = {};
+  SampleFacts facts = {};
+  Block<double> scores = {};
+};
+
+template <class S>
+DenseCovariance<S> covariance(const Block<S>& data, bool center) {
+  return DenseCovariance<S>(data, {.center = center});
+}
+template <class S>
+SparseCovariance<S> covariance(const CsrMatrix<S>& data, bool center) {
+  return SparseCovariance<S>(data, center);
+}
+
+template <class S>
+Index features(const Block<S>& data) {
+  return data.cols();
+}
+template <class S>
+Index features(const CsrMatrix<S>& data) {
+  return data.cols;
+}
+template <class S>
+Index samples(const Block<S>& data) {
+  return data.rows();
+}
+template <class S>
+Index samples(const CsrMatrix<S>& data) {
+  return data.rows;
+}
+
+template <class S>
+SampleFacts facts_of(const PcaResult<S>& result, bool centred) {
+  return {.samples = result.samples,
+          .centred = centred,
+          .total_variance = result.total_variance,
+          .mean = result.mean.template cast<double>(),
+          .singular_values = result.singular_values.template cast<double>()};
+}
+
+// In one arithmetic. Data: Block<S> or CsrMatrix<S>.
+template <class S, class Data>
+Analysis analyse(const Job& job, const Data& data) {
+  Analysis analysis{.dimension = features(data)};
+  const Problem<S> problem{
+      .dimension = features(data),
+      .spectrum = [&] { return find_spectrum<S>(covariance(data, job.center), job.solve); },
+      .solve =
+          [&](const PowerOptions& options, const NoiseModel<S>& noise, const Hooks<S>& hooks, const Watch&) {
+            PcaResult<S> result = pca<S>(data, {.power = options, .center = job.center, .noise = noise}, hooks);
+            analysis.facts = facts_of(result, job.center);
+            if (!job.scores.empty()) analysis.scores = pca_scores<S>(data, result).template cast<double>();
+            return std::move(result.power);
+          }};
+  analysis.outcome = solve<S>(job, problem);
+  return analysis;
+}
+
+// The facts of a covariance that was solved without pca().
+template <class Covariance>
+PcaResult<double> described(PowerResult<double> power, const Covariance& A, Index sample_count) {
+  PcaResult<double> result;
+  result.samples = sample_count;
+  result.mean = A.mean();
+  result.singular_values = (power.eigenvalues.cwiseMax(0.0) * A.divisor()).cwiseSqrt();
+  result.total_variance = std::nan("");
+  result.power = std::move(power);
+  return result;
+}
+
+// Products in single precision first, then in double.
+template <class Data>
+Analysis analyse_mixed(const Job& job, const Data& data) {
+  Analysis analysis{.dimension = features(data)};
+  const auto A = covariance(data, job.center);
+  const auto& single_data = in<float>(data);
+  const auto A_single = covariance(single_data, job.center);
+  const Problem<double> problem{
+      .dimension = features(data),
+      .spectrum = [&] { return find_spectrum<double>(A, job.solve); },
+      .solve =
+          [&](const PowerOptions& options, const NoiseModel<double>&, const Hooks<double>& hooks, const Watch& watch) {
+            PcaResult<double> result =
+                described(mixed_precision_power(A_single, A, options, hooks,
+                                                [&watch](const Iteration<float>& now) { return watch(now.entry); }),
+                          A, samples(data));
+            result.total_variance = std::ldexp(A.total_variance(), A.facts().exponent);
+            analysis.facts = facts_of(result, job.center);
+            if (!job.scores.empty()) analysis.scores = pca_scores<double>(data, result);
+            return std::move(result.power);
+          }};
+  analysis.outcome = solve<double>(job, problem);
+  return analysis;
+}
+
+// The file is read once per iteration and never held.
+Analysis analyse_stream(const Job& job) {
+  const auto rows = io::open_rows(locate_input(job.input), {.label_column = job.label_column});
+  Analysis analysis{.dimension = rows->cols()};
+  const StreamedCovariance<double> A(*rows, job.center, job.block_rows);
+  const Problem<double> problem{
+      .dimension = A.dim(),
+      .spectrum = [&] { return find_spectrum<double>(A, job.solve); },
+      .solve =
+          [&](const PowerOptions& options, const NoiseModel<double>& noise, const Hooks<double>& hooks, const Watch&) {
+            const auto inexact = noisy(A, noise);
+            auto power = noise.fill ? accelerated_power<double>(inexact, options, hooks)
+                                    : accelerated_power<double>(A, options, hooks);
+            PcaResult<double> result = described(std::move(power), A, A.samples());
+            analysis.facts = facts_of(result, job.center);
+            return std::move(result.power);
+          }};
+  analysis.outcome = solve<double>(job, problem);
+  return analysis;
+}
+
+template <class Data>
+Analysis analyse_as_asked(const Job& job, const Data& data) {
+  switch (job.solve.precision) {
+    case Precision::single:
+      return analyse<float>(job, in<float>(data));
+    case Precision::mixed:
+      return analyse_mixed(job, in<double>(data));
+    case Precision::full:
+      break;
+  }
+  return analyse<double>(job, in<double>(data));
+}
+
+int run(Job job) {
+  check(job);
+  check_outputs(job);
+  const Analysis analysis = [&job] {
+    if (job.stream) return analyse_stream(job);
+    const io::Data data = load_samples(job);
+    return std::visit([&job](const auto& matrix) { return analyse_as_asked(job, matrix); }, data.matrix);
+  }();
+
+  write_block(job.components, analysis.outcome.power.basis);
+  write_block(job.scores, analysis.scores);
+  return deliver({job, analysis.dimension, analysis.outcome, analysis.facts});
+}
+
+}  // namespace
+
+void add_pca(CLI::App& root, Action& action) {
+  CLI::App* app = root.add_subcommand("pca", "Principal components of a table of samples");
+  auto job = std::make_shared<Job>();
+  job->command = "pca";
+  app->add_option("DATA", job->input,
+                  "Samples in rows: .csv .tsv .txt .npy .mtx, each also .gz; or the name of a data set")
+      ->type_name("")
+      ->required();
+  add_options(*app, in_pca, *job);
+  app->footer(
+      "Examples:\n"
+      "  hearsay pca measurements.csv -k 5 --components basis.npy --scores scores.csv\n"
+      "  hearsay pca digits -k 10 --json -\n"
+      "  hearsay pca huge.npy -k 20 --stream --checkpoint huge.ckpt --tolerance 1e-6");
+  app->callback([job, &action] { action = [job] { return run(*job); }; });
+}
+
+}  // namespace hearsay::app

@@ -1,0 +1,120 @@
+// hearsay plan: what the theory promises, before anything is run.
+#include "hearsay/plan.hpp"
+
+#include <fmt/format.h>
+
+#include "commands.hpp"
+#include "convert.hpp"
+#include "hearsay/error.hpp"
+#include "hearsay/operators/covariance.hpp"
+#include "hearsay/operators/stored.hpp"
+#include "inputs.hpp"
+#include "outputs.hpp"
+#include "plan_table.hpp"
+
+namespace hearsay::app {
+
+namespace {
+
+std::optional<double> given_real(const Job& job, std::string_view name) {
+  const auto found = job.given.find(name);
+  if (found == job.given.end()) return std::nullopt;
+  return parse_real(name, found->second);
+}
+
+double required_real(const Job& job, std::string_view name) {
+  const auto value = given_real(job, name);
+  require(value.has_value(), fmt::format("{}: must be given, or --data or --matrix to take it from", name));
+  return *value;
+}
+
+Spectrum spectrum_of_data(const Job& job) {
+  const io::Data data = load_samples(job);
+  if (const auto* sparse = std::get_if<CsrMatrix<double>>(&data.matrix))
+    return find_spectrum<double>(SparseCovariance<double>(*sparse, job.center), job.solve);
+  if (const auto* dense = std::get_if<Block<double>>(&data.matrix))
+    return find_spectrum<double>(DenseCovariance<double>(*dense, {.center = job.center}), job.solve);
+  const Block<double> widened = in<double>(std::get<Block<float>>(data.matrix));
+  return find_spectrum<double>(DenseCovariance<double>(widened, {.center = job.center}), job.solve);
+}
+
+Spectrum spectrum_of_matrix(const Job& job) {
+  const io::Data data = load_symmetric(job.input);
+  if (const auto* sparse = std::get_if<CsrMatrix<double>>(&data.matrix))
+    return find_spectrum<double>(SparseSymmetric<double>(*sparse), job.solve);
+  if (const auto* dense = std::get_if<Block<double>>(&data.matrix))
+    return find_spectrum<double>(DenseSymmetric<double>(*dense), job.solve);
+  const Block<double> widened = in<double>(std::get<Block<float>>(data.matrix));
+  return find_spectrum<double>(DenseSymmetric<double>(widened), job.solve);
+}
+
+// The eigenvalues of a file; false when none is named.
+bool take_spectrum(Job& job, theory::PlanRequest& request, std::vector<std::string>& notes) {
+  const auto data = job.given.find("data"), matrix = job.given.find("matrix");
+  const bool has_data = data != job.given.end(), has_matrix = matrix != job.given.end();
+  if (!has_data && !has_matrix) return false;
+  require(!(has_data && has_matrix), "matrix: must not be given together with --data");
+  job.input = has_data ? data->second : matrix->second;
+  const Spectrum spectrum = has_data ? spectrum_of_data(job) : spectrum_of_matrix(job);
+  request.dimension = spectrum.dimension;
+  request.lambda_1 = spectrum.values(0);
+  request.lambda_k = spectrum.lambda_k;
+  request.lambda_k1 = spectrum.lambda_next;
+  if (spectrum.values.size() == spectrum.dimension)
+    for (const double value : spectrum.values) request.eigenvalues.push_back(std::max(0.0, value));
+  notes.push_back(fmt::format("The eigenvalues of {} come from {}.", job.input, spectrum.source));
+  return true;
+}
+
+std::optional<theory::PlanNetwork> network(const Job& job) {
+  const auto agents = job.given.find("agents");
+  if (agents == job.given.end()) return std::nullopt;
+  return theory::PlanNetwork{.agents = parse_integer("agents", agents->second, 1),
+                             .spectral_gap = given_real(job, "gossip-gap").value_or(1.0),
+                             .local_norm = given_real(job, "max-norm"),
+                             .degree = given_real(job, "degree").value_or(2.0)};
+}
+
+int run(Job job) {
+  check_outputs(job);
+  require(job.given.contains("rank"), "rank: must be given (-k K)");
+  theory::PlanRequest request;
+  std::vector<std::string> notes;
+  request.rank = job.solve.power.rank;
+  if (!take_spectrum(job, request, notes)) {
+    const auto dimension = job.given.find("dimension");
+    require(dimension != job.given.end(), "dimension: must be given, or --data or --matrix to take it from");
+    request.dimension = parse_integer("dimension", dimension->second, 2);
+    request.lambda_k = required_real(job, "lambda-k");
+    request.lambda_k1 = required_real(job, "lambda-next");
+    request.lambda_1 = given_real(job, "lambda-1").value_or(request.lambda_k);
+  }
+  request.epsilon = given_real(job, "epsilon").value_or(request.epsilon);
+  request.h0 = given_real(job, "start-tangent");
+  request.noise = given_real(job, "noise-level");
+  request.small_beta = given_real(job, "small-beta");
+  request.network = network(job);
+
+  theory::Plan plan = theory::plan(request);
+  plan.notes.insert(plan.notes.begin(), notes.begin(), notes.end());
+  write_json(job.json, plan_json(request, plan));
+  if (!job.prints_json()) fmt::print("{}", plan_text(request, plan));
+  return done;
+}
+
+}  // namespace
+
+void add_plan(CLI::App& root, Action& action) {
+  CLI::App* app = root.add_subcommand("plan", "What the theory promises: iterations, noise tolerated, gossip rounds");
+  auto job = std::make_shared<Job>();
+  job->command = "plan";
+  add_options(*app, in_plan, *job);
+  app->footer(
+      "Examples:\n"
+      "  hearsay plan --dimension 1000 -k 10 --lambda-k 1 --lambda-next 0.99 --epsilon 1e-2 --noise-level 1e-4\n"
+      "  hearsay plan --data digits -k 9 --epsilon 1e-3 --agents 10 --gossip-gap 0.0955 --degree 2\n"
+      "  hearsay plan --matrix kernel.npy -k 5 --json plan.json");
+  app->callback([job, &action] { action = [job] { return run(*job); }; });
+}
+
+}  // namespace hearsay::app

@@ -1,0 +1,164 @@
+#include "solve.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+
+#include "hearsay/error.hpp"
+#include "hearsay/io/checkpoint.hpp"
+#include "inputs.hpp"
+#include "terminal.hpp"
+
+namespace hearsay::app {
+
+namespace {
+
+template <class S>
+NoiseModel<S> noise_model(const SolveSettings& settings, const std::optional<Spectrum>& spectrum) {
+  const auto [kind, level] = settings.noise;
+  switch (kind) {
+    case NoiseChoice::Kind::none:
+      break;
+    case NoiseChoice::Kind::gaussian:
+      return gaussian_noise<S>(level, settings.noise_seed);
+    case NoiseChoice::Kind::sphere:
+      return sphere_noise<S>(level, settings.noise_seed);
+    case NoiseChoice::Kind::adversarial:
+      return adversarial_noise<S>(spectrum->vectors.cast<S>(), level, settings.noise_seed);
+  }
+  return {};
+}
+
+template <class S>
+PowerResult<double> in_double(PowerResult<S> result) {
+  if constexpr (std::is_same_v<S, double>) {
+    return result;
+  } else {
+    PowerResult<double> wide;
+    wide.basis = result.basis.template cast<double>();
+    wide.eigenvalues = result.eigenvalues.template cast<double>();
+    wide.status = result.status, wide.iterations = result.iterations, wide.residual = result.residual;
+    wide.noise_floor = result.noise_floor, wide.noise_level = result.noise_level, wide.gap = result.gap;
+    wide.sin_theta_estimate = result.sin_theta_estimate, wide.momentum = result.momentum, wide.edge = result.edge;
+    wide.damping = result.damping, wide.extraction = result.extraction, wide.columns = result.columns;
+    wide.cooldown_steps = result.cooldown_steps, wide.products = result.products, wide.passes = result.passes;
+    wide.householder_steps = result.householder_steps, wide.workspace_bytes = result.workspace_bytes;
+    wide.exponent = result.exponent;
+    wide.history = std::move(result.history), wide.notes = std::move(result.notes);
+    return wide;
+  }
+}
+
+// Compares a run with the theory: the noise of each product is caught on its way into the product.
+template <class S>
+class Auditor {
+ public:
+  Auditor(Block<double> U_k, const Spectrum& spectrum, double epsilon)
+      : audit_(std::move(U_k), spectrum.lambda_k, spectrum.lambda_next, epsilon), lambda_k_(spectrum.lambda_k) {}
+
+  NoiseModel<S> listen(NoiseModel<S> model) {
+    if (!model.fill) return model;
+    model.fill = [this, fill = std::move(model.fill)](std::uint64_t product, ConstBlockView<S> X, BlockView<S> Xi) {
+      fill(product, X, Xi);
+      Xi_ = Xi.template cast<double>();
+    };
+    return model;
+  }
+
+  void check(const Iteration<S>& now) {
+    const Index k = now.basis.cols();
+    Block<double> Xi = Block<double>::Zero(now.X.rows(), k);
+    if (Xi_.size() > 0) Xi = Xi_.leftCols(k);
+    if (now.entry.t == 0) Xi *= 0.5;  // the first step halves its product, and the noise with it
+    const Block<double> X = now.X.leftCols(k).template cast<double>();
+    audit_.check(now.entry.t, X, Xi, lambda_k_ - now.shift, 2 * std::sqrt(now.entry.momentum));
+  }
+
+  const theory::AuditReport& report() const { return audit_.report(); }
+
+ private:
+  theory::Audit audit_;
+  double lambda_k_;
+  Block<double> Xi_;
+};
+
+template <class S>
+std::optional<Block<S>> in_arithmetic(const std::optional<Block<double>>& block) {
+  if (!block) return std::nullopt;
+  return Block<S>(block->cast<S>());
+}
+
+}  // namespace
+
+template <class S>
+Outcome solve(const Job& job, const Problem<S>& problem) {
+  const SolveSettings& settings = job.solve;
+  const Index d = problem.dimension, k = settings.power.rank;
+  require(k <= d, fmt::format("rank = {}: must lie in [1, {}]", k, d));
+  const auto start = in_arithmetic<S>(load_block(job.start, "start", d));
+  auto known = load_reference(job.reference, d, k);
+
+  PowerOptions options = settings.power;
+  std::vector<std::string> notes;
+  std::optional<Spectrum> spectrum;
+  const bool adversarial = settings.noise.kind == NoiseChoice::Kind::adversarial;
+  const bool needs_vectors = adversarial || (job.audit && !known);
+  require(
+      !needs_vectors || d <= largest_dense_dimension,
+      fmt::format("{}: needs all eigenvectors of the matrix, which are computed up to dimension {} only; this one has "
+                  "{}{}",
+                  adversarial ? "noise = adversarial" : "audit", largest_dense_dimension, d,
+                  adversarial ? "" : ", so give the answer with --reference"));
+  if (settings.optimal_momentum || adversarial || job.audit) spectrum = problem.spectrum();
+  if (settings.optimal_momentum) {
+    options.momentum = Momentum::optimal(spectrum->lambda_next);
+    notes.push_back(
+        fmt::format("optimal momentum: lambda_(k+1) = {:.10g}, from {}", spectrum->lambda_next, spectrum->source));
+  }
+  NoiseModel<S> noise = noise_model<S>(settings, spectrum);
+  std::optional<Auditor<S>> auditor;
+  if (job.audit) {
+    if (!known) known = Block<double>(spectrum->vectors.leftCols(k));
+    auditor.emplace(*known, *spectrum, *job.audit);
+    noise = auditor->listen(std::move(noise));
+  }
+  const auto reference = in_arithmetic<S>(known);
+
+  const InterruptGuard interrupt;
+  ProgressLine progress(job.quiet);
+  const Watch watch = [&](const HistoryEntry& entry) {
+    if (progress.due()) progress.show(progress_text(entry, options.tolerance));
+    return !interrupt.interrupted();
+  };
+  Hooks<S> hooks;
+  hooks.observe = [&](const Iteration<S>& now) {
+    if (auditor) auditor->check(now);
+    return watch(now.entry);
+  };
+  if (start) hooks.start = &*start;
+  if (reference) hooks.reference = &*reference;
+  std::optional<PowerState<S>> saved;
+  if (!job.checkpoint.empty()) {
+    const std::string identity = configuration(job);
+    if (job.resume) hooks.resume = &saved.emplace(io::read_checkpoint<S>(job.checkpoint, identity));
+    hooks.checkpoint_every = job.checkpoint_every;
+    hooks.checkpoint = [&job, identity](const PowerState<S>& state) {
+      io::write_checkpoint<S>(job.checkpoint, state, identity);
+    };
+  }
+
+  Outcome outcome;
+  const auto begin = std::chrono::steady_clock::now();
+  outcome.power = in_double<S>(problem.solve(options, noise, hooks, watch));
+  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (interrupt.interrupted()) notes.push_back("interrupted: this is the best basis so far");
+  outcome.power.notes.insert(outcome.power.notes.begin(), notes.begin(), notes.end());
+  if (auditor) outcome.audit = auditor->report();
+  return outcome;
+}
+
+template Outcome solve<float>(const Job&, const Problem<float>&);
+template Outcome solve<double>(const Job&, const Problem<double>&);
+
+}  // namespace hearsay::app

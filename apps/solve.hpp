@@ -1,0 +1,38 @@
+// One solve as every command runs it: noise, momentum from a known spectrum, reference, audit, checkpoints, progress
+// and Ctrl-C around the library's solver.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "hearsay/audit.hpp"
+#include "hearsay/noise.hpp"
+#include "hearsay/power.hpp"
+#include "job.hpp"
+#include "spectrum.hpp"
+
+namespace hearsay::app {
+
+/// Sees every iteration, in whatever arithmetic; false stops the solve.
+using Watch = std::function<bool(const HistoryEntry&)>;
+
+/// What differs between the commands.
+template <class S>
+struct Problem {
+  Index dimension = 0;
+  /// Of the exact matrix; called only if an option needs it.
+  std::function<Spectrum()> spectrum;
+  /// Hooks already call the watch; it is handed over for solvers that also iterate in another arithmetic.
+  std::function<PowerResult<S>(const PowerOptions&, const NoiseModel<S>&, const Hooks<S>&, const Watch&)> solve;
+};
+
+struct Outcome {
+  PowerResult<double> power;  ///< whatever the arithmetic was; its notes include the door's own
+  std::optional<theory::AuditReport> audit;
+  double seconds = 0;  ///< of the solve alone
+};
+
+template <class S>
+Outcome solve(const Job& job, const Problem<S>& problem);
+
+}  // namespace hearsay::app

@@ -1,0 +1,42 @@
+#include "spectrum.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hearsay/dense_eigen.hpp"
+#include "hearsay/error.hpp"
+#include "hearsay/power.hpp"
+
+namespace hearsay::app {
+
+template <class S>
+Spectrum find_spectrum(OperatorRef<S> exact, const SolveSettings& settings) {
+  const Index d = exact.dim(), k = settings.power.rank;
+  require(k >= 1 && k <= d, fmt::format("rank = {}: must lie in [1, {}]", k, d));
+  Spectrum spectrum{.dimension = d};
+  Vector<double>& values = spectrum.values;
+  if (d <= largest_dense_dimension) {
+    const DenseEigen<S> eigen = dense_eigen<S>(exact, largest_dense_dimension);
+    values = eigen.values.template cast<double>();
+    spectrum.vectors = eigen.vectors.template cast<double>();
+    spectrum.source = "a dense eigensolver";
+  } else {
+    const PowerOptions options{.rank = std::min(k + 1, d),
+                               .tolerance = std::max(settings.power.tolerance, 1e-8),
+                               .max_iterations = std::max<Index>(settings.power.max_iterations, 10000),
+                               .seed = settings.power.seed};
+    const PowerResult<S> solved = accelerated_power<S>(exact, options);
+    values = solved.eigenvalues.template cast<double>();
+    spectrum.source = fmt::format("a noise-free solve for {} eigenvalues ({}, residual {:.1e}, {} passes)",
+                                  options.rank, name(solved.status), solved.residual, solved.passes);
+  }
+  spectrum.lambda_k = values(k - 1);
+  spectrum.lambda_next = k < d ? std::max(0.0, values(k)) : 0.0;
+  return spectrum;
+}
+
+template Spectrum find_spectrum<float>(OperatorRef<float>, const SolveSettings&);
+template Spectrum find_spectrum<double>(OperatorRef<double>, const SolveSettings&);
+
+}  // namespace hearsay::app

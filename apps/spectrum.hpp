@@ -1,0 +1,27 @@
+// What some options must know of a matrix before it is solved: its k-th and next eigenvalue, perhaps all eigenvectors.
+#pragma once
+
+#include <string>
+
+#include "hearsay/operator.hpp"
+#include "hearsay/options.hpp"
+
+namespace hearsay::app {
+
+/// Up to here a dense eigensolver answers.
+inline constexpr Index largest_dense_dimension = 5000;
+
+struct Spectrum {
+  Index dimension = 0;
+  double lambda_k = 0;
+  double lambda_next = 0;      ///< zero where k is the dimension
+  Vector<double> values = {};  ///< descending: all of them, or the first k + 1
+  Block<double> vectors = {};  ///< d x d; empty above largest_dense_dimension
+  std::string source = {};     ///< how it was found, for people
+};
+
+/// By a dense eigensolver where the dimension allows, else by a noise-free solve for k + 1 eigenvalues.
+template <class S>
+Spectrum find_spectrum(OperatorRef<S> exact, const SolveSettings& settings);
+
+}  // namespace hearsay::app

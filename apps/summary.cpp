@@ -1,0 +1,154 @@
+#include <cmath>
+
+#include "help.hpp"
+#include "report.hpp"
+
+namespace hearsay::app {
+
+namespace {
+
+constexpr Index most_rows = 20;  // of the table of eigenvalues
+
+std::string status_text(const PowerResult<double>& power, double tolerance) {
+  switch (power.status) {
+    case Status::converged:
+      return fmt::format("converged in {} iterations: the residual {:.2g} meets the tolerance {:.2g}", power.iterations,
+                         power.residual, tolerance);
+    case Status::noise_floor:
+      return fmt::format(
+          "reached the noise floor after {} iterations: the residual stays at {:.2g}, above the tolerance {:.2g}, "
+          "because of errors in the products",
+          power.iterations, power.residual, tolerance);
+    case Status::iteration_limit:
+      return fmt::format("stopped at the limit of {} iterations: the residual is {:.2g}, above the tolerance {:.2g}",
+                         power.iterations, power.residual, tolerance);
+    case Status::stopped_by_observer:
+      return fmt::format("interrupted after {} iterations: the residual is {:.2g}, the tolerance was {:.2g}",
+                         power.iterations, power.residual, tolerance);
+    case Status::breakdown:
+      return fmt::format("broke down at iteration {}: a product was not finite; the residual before it was {:.2g}",
+                         power.iterations, power.residual);
+  }
+  return {};
+}
+
+std::string eigenvalue_table(const PowerResult<double>& power, const std::optional<SampleFacts>& samples) {
+  const bool shares = samples && samples->total_variance > 0 && std::isfinite(samples->total_variance);
+  std::string table = shares ? fmt::format("  {:>4}  {:>14}  {:>8}  {:>10}\n", "", "eigenvalue", "share", "cumulative")
+                             : fmt::format("  {:>4}  {:>14}\n", "", "eigenvalue");
+  const Index k = power.eigenvalues.size();
+  double cumulative = 0;
+  for (Index i = 0; i < std::min(k, most_rows); ++i) {
+    const double value = power.eigenvalues(i);
+    table += fmt::format("  {:>4}  {:>14.8g}", i + 1, value);
+    if (shares) {
+      cumulative += value / samples->total_variance;
+      table += fmt::format("  {:>7.2f}%  {:>9.2f}%", 100 * value / samples->total_variance, 100 * cumulative);
+    }
+    table += '\n';
+  }
+  if (k > most_rows) table += fmt::format("        ... and {} more: --json lists them all\n", k - most_rows);
+  return table;
+}
+
+std::string accuracy_text(const PowerResult<double>& power, bool has_reference) {
+  std::string text = line("residual", "{:.3g}", power.residual);
+  if (has_reference && !power.history.empty())
+    text += line("sin(theta)", "{:.3g} against the reference", power.history.back().sin_theta);
+  if (std::isfinite(power.sin_theta_estimate))
+    text += line("", "sin(theta) is about {:.2g} or less, judging by the gap of {:.3g} below the last eigenvalue",
+                 power.sin_theta_estimate, power.gap);
+  else if (power.columns == power.basis.cols() && power.basis.cols() < power.basis.rows())
+    text += line("", "no estimate of sin(theta): the block has no column beyond k to see the gap with");
+  return text;
+}
+
+std::string chosen_text(const PowerResult<double>& power, const Job& job) {
+  using Rule = Momentum::Rule;
+  const Rule rule = job.solve.power.momentum.rule;
+  const std::string momentum = rule == Rule::none           ? "no momentum"
+                               : job.solve.optimal_momentum ? fmt::format("optimal momentum {:.4g}", power.momentum)
+                               : rule == Rule::fixed        ? fmt::format("momentum {:.4g} as given", power.momentum)
+                               : rule == Rule::paper
+                                   ? fmt::format("momentum {:.4g} by the paper's rule", power.momentum)
+                                   : fmt::format("momentum {:.4g}, adapted", power.momentum);
+  return line("method", "{}; {} damping; a block of {} columns; {} precision", momentum,
+              power.damping == Damping::centred ? "centred" : "symmetric", power.columns, name(job.solve.precision));
+}
+
+std::string bytes_text(std::int64_t bytes) {
+  const double count = static_cast<double>(bytes);
+  return count < 1e6   ? fmt::format("{:.1f} kB", count / 1e3)
+         : count < 1e9 ? fmt::format("{:.1f} MB", count / 1e6)
+                       : fmt::format("{:.1f} GB", count / 1e9);
+}
+
+std::string cost_text(const Outcome& outcome) {
+  const PowerResult<double>& power = outcome.power;
+  return line("cost", "{} passes over the matrix, {} columns multiplied, {:.3g} s, {} of workspace", power.passes,
+              power.products, outcome.seconds, bytes_text(power.workspace_bytes));
+}
+
+std::string_view in_words(theory::Condition condition) {
+  switch (condition) {
+    case theory::Condition::start:
+      return "the start block meets the wanted subspace";
+    case theory::Condition::momentum:
+      return "a theorem covers the momentum";
+    case theory::Condition::noise_outside:
+      return "(a) the noise outside the wanted subspace is small enough";
+    case theory::Condition::noise_inside:
+      return "(b) the noise inside the wanted subspace is small enough";
+    case theory::Condition::envelope:
+      return "tan(theta) stays below the envelope";
+  }
+  return "";
+}
+
+std::string audit_text(const theory::AuditReport& audit, double epsilon) {
+  std::string text = line("audit", "{} steps held against the theory for epsilon = {:g}", audit.steps.size(), epsilon);
+  if (!audit.first_violation) return text + line("", "every condition and the envelope held at every step");
+  const auto describe = [&text](std::string_view label, const std::optional<theory::Violation>& violation) {
+    if (!violation) return (void)(text += line("", "{}: held at every step", label));
+    text += line("", "{}: first fails at t = {} ({}): {:.3g} > {:.3g}", label, violation->iteration,
+                 in_words(violation->condition), violation->value, violation->bound);
+  };
+  describe("conditions", audit.first_violation);
+  describe("noise", audit.first_noise_violation);
+  describe("envelope", audit.first_envelope_violation);
+  if (audit.first_envelope_violation && audit.envelope_promise_was_void)
+    text += line("", "the envelope was promised no longer by then, so nothing is contradicted");
+  return text;
+}
+
+}  // namespace
+
+std::string notes_text(const std::vector<std::string>& notes) {
+  std::string text;
+  for (const std::string& note : notes) {
+    std::string indented = wrapped(note, 100);
+    for (std::size_t at = indented.find('\n'); at != std::string::npos; at = indented.find('\n', at + 1))
+      indented.insert(at + 1, 15, ' ');
+    text += line("note", "{}", indented);
+  }
+  return text;
+}
+
+std::string summary(const Report& report) {
+  const auto& [job, dimension, outcome, samples] = report;
+  const PowerResult<double>& power = outcome.power;
+  std::string text = fmt::format("{}: {}\n\n", job.input, status_text(power, job.solve.power.tolerance));
+  text += eigenvalue_table(power, samples) + '\n';
+  if (samples)
+    text +=
+        line("data", "{} samples of {} features{}", samples->samples, dimension, samples->centred ? ", centred" : "");
+  else
+    text += line("matrix", "{} x {}", dimension, dimension);
+  text += accuracy_text(power, !job.reference.empty());
+  text += chosen_text(power, job);
+  text += cost_text(outcome);
+  if (outcome.audit) text += audit_text(*outcome.audit, *job.audit);
+  return text + notes_text(power.notes);
+}
+
+}  // namespace hearsay::app

@@ -1,0 +1,80 @@
+// Every option a user can set, in one table: it feeds --help, the reference page and the keywords of the bindings; and
+// the way from an option's text to its value.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hearsay/power.hpp"
+
+namespace hearsay {
+
+enum class OptionKind { flag, integer, real, choice, text, file };
+
+/// The commands an option belongs to, as a set of bits.
+enum Commands : unsigned { in_pca = 1, in_eigs = 2, in_cluster = 4, in_plan = 8 };
+inline constexpr unsigned in_solves = in_pca | in_eigs | in_cluster;
+
+/// What an option is about: the heading it is listed under.
+enum class OptionGroup { solver, noise, input, theory, clustering, checkpoint, output, running };
+std::string_view title(OptionGroup group);
+
+struct OptionRecord {
+  std::string_view name;     ///< as in --name; with underscores, the keyword of the bindings
+  std::string_view aliases;  ///< other spellings, separated by blanks; "-k" is a short one
+  std::string_view metavar;
+  OptionKind kind;
+  std::string_view default_text;  ///< empty: none
+  std::string_view range;         ///< the rule a value must obey, in words
+  std::string_view help;
+  OptionGroup group;
+  unsigned commands;
+};
+
+std::span<const OptionRecord> option_table();
+
+/// Throws InvalidArgument, naming the nearest one, for a name that is not in the table.
+const OptionRecord& find_option(std::string_view name);
+
+enum class Precision { full, single, mixed };
+
+/// Noise asked for by name; the model itself may need the eigenvectors, which the caller has.
+struct NoiseChoice {
+  enum class Kind { none, gaussian, sphere, adversarial };
+  Kind kind = Kind::none;
+  double level = 0;  ///< sigma for gaussian, the spectral norm otherwise
+};
+
+/// What the doors let a user say about a solve.
+struct SolveSettings {
+  PowerOptions power = {};
+  bool optimal_momentum = false;  ///< momentum from lambda_{k+1}, which the caller finds
+  bool plain = false;             ///< method npm: no momentum whatever the other options say
+  bool tolerance_given = false;
+  NoiseChoice noise = {};
+  std::uint64_t noise_seed = 0;
+  Precision precision = Precision::full;
+};
+
+/// Sets what the option `name` stands for. False: the option is none of the solver's, and is the caller's to handle.
+/// Throws InvalidArgument (name, value, rule) for a text that is no legal value.
+bool set_option(SolveSettings& settings, std::string_view name, std::string_view text);
+
+/// What only the whole says: a plain method with a momentum is refused; without a tolerance, single precision gets one
+/// that it can reach.
+void settle(SolveSettings& settings);
+
+/// Numbers as options spell them. Throw InvalidArgument: "rank = x: must be a whole number of at least 1".
+std::int64_t parse_integer(std::string_view name, std::string_view text, std::int64_t least);
+double parse_real(std::string_view name, std::string_view text);
+
+/// The candidate a misspelt word most likely means; empty when none is near.
+std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);
+
+/// "; did you mean X?", or nothing.
+std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates);
+
+}  // namespace hearsay

@@ -1,0 +1,169 @@
+// From the text of an option to its value. Every message names the option, the value and the rule.
+#include "hearsay/options.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "hearsay/error.hpp"
+
+namespace hearsay {
+
+namespace {
+
+// One legal word of an option and what it means; British and American spellings may both be listed.
+template <class T>
+struct Word {
+  std::string_view text;
+  T value;
+};
+
+[[noreturn]] void refuse(std::string_view name, std::string_view text, std::string_view rule) {
+  throw InvalidArgument(fmt::format("{} = {}: must be {}", name, text, rule));
+}
+
+template <class T, std::size_t N>
+[[noreturn]] void refuse_word(std::string_view name, std::string_view text, const Word<T> (&words)[N]) {
+  std::vector<std::string_view> known;
+  for (const auto& word : words) known.push_back(word.text);
+  refuse(name, text, std::string("one of ") + std::string(find_option(name).range) + did_you_mean(text, known));
+}
+
+template <class T, std::size_t N>
+const T* find_word(std::string_view text, const Word<T> (&words)[N]) {
+  for (const auto& word : words)
+    if (word.text == text) return &word.value;
+  return nullptr;
+}
+
+template <class T, std::size_t N>
+T choose(std::string_view name, std::string_view text, const Word<T> (&words)[N]) {
+  if (const T* value = find_word(text, words)) return *value;
+  refuse_word(name, text, words);
+}
+
+bool reads_as_number(std::string_view text) {
+  double value;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+void set_momentum(SolveSettings& settings, std::string_view text) {
+  constexpr Word<Momentum::Rule> words[] = {{"auto", Momentum::Rule::automatic},
+                                            {"paper", Momentum::Rule::paper},
+                                            {"optimal", Momentum::Rule::fixed},
+                                            {"none", Momentum::Rule::none}};
+  settings.optimal_momentum = text == "optimal";
+  if (const auto* rule = find_word(text, words))
+    settings.power.momentum = {*rule, 0};
+  else if (reads_as_number(text))
+    settings.power.momentum = Momentum::fixed(parse_real("momentum", text));
+  else
+    refuse_word("momentum", text, words);
+}
+
+void set_noise(SolveSettings& settings, std::string_view text) {
+  using Kind = NoiseChoice::Kind;
+  constexpr Word<Kind> words[] = {
+      {"none", Kind::none}, {"gaussian", Kind::gaussian}, {"sphere", Kind::sphere}, {"adversarial", Kind::adversarial}};
+  const auto colon = text.find(':');
+  const std::string_view model = text.substr(0, colon);
+  const Kind* kind = find_word(model, words);
+  if (kind == nullptr) refuse_word("noise", model, words);
+  if ((*kind == Kind::none) != (colon == std::string_view::npos))
+    refuse("noise", text, fmt::format("one of {}", find_option("noise").range));
+  settings.noise = {*kind, *kind == Kind::none ? 0.0 : parse_real("noise level", text.substr(colon + 1))};
+  if (!(settings.noise.level >= 0)) refuse("noise level", text.substr(colon + 1), "finite and not negative");
+}
+
+// What each option of the solver does with its text.
+struct Setter {
+  std::string_view name;
+  void (*set)(SolveSettings&, std::string_view text);
+};
+
+constexpr Setter setters[] = {
+    {"rank", [](SolveSettings& s, std::string_view text) { s.power.rank = parse_integer("rank", text, 1); }},
+    {"method",
+     [](SolveSettings& s, std::string_view text) {
+       constexpr Word<bool> words[] = {{"anpm", false}, {"npm", true}};
+       s.plain = choose("method", text, words);
+     }},
+    {"momentum", set_momentum},
+    {"damping",
+     [](SolveSettings& s, std::string_view text) {
+       constexpr Word<Damping> words[] = {{"auto", Damping::automatic},
+                                          {"centred", Damping::centred},
+                                          {"centered", Damping::centred},
+                                          {"symmetric", Damping::symmetric}};
+       s.power.damping = choose("damping", text, words);
+     }},
+    {"tolerance",
+     [](SolveSettings& s, std::string_view text) {
+       s.power.tolerance = parse_real("tolerance", text);
+       s.tolerance_given = true;
+       if (!(s.power.tolerance > 0)) refuse("tolerance", text, "finite and positive");
+     }},
+    {"max-iterations",
+     [](SolveSettings& s, std::string_view text) {
+       s.power.max_iterations = parse_integer("max-iterations", text, 0);
+     }},
+    {"oversample",
+     [](SolveSettings& s, std::string_view text) {
+       s.power.oversample = text == "auto" ? -1 : parse_integer("oversample", text, 0);
+     }},
+    {"cooldown",
+     [](SolveSettings& s, std::string_view text) { s.power.cooldown = parse_integer("cooldown", text, 0); }},
+    {"seed", [](SolveSettings& s,
+                std::string_view text) { s.power.seed = static_cast<std::uint64_t>(parse_integer("seed", text, 0)); }},
+    {"precision",
+     [](SolveSettings& s, std::string_view text) {
+       constexpr Word<Precision> words[] = {
+           {"double", Precision::full}, {"single", Precision::single}, {"mixed", Precision::mixed}};
+       s.precision = choose("precision", text, words);
+     }},
+    {"noise", set_noise},
+    {"noise-seed",
+     [](SolveSettings& s, std::string_view text) {
+       s.noise_seed = static_cast<std::uint64_t>(parse_integer("noise-seed", text, 0));
+     }},
+};
+
+}  // namespace
+
+std::int64_t parse_integer(std::string_view name, std::string_view text, std::int64_t least) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < least)
+    refuse(name, text, fmt::format("a whole number of at least {}", least));
+  return value;
+}
+
+double parse_real(std::string_view name, std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
+    refuse(name, text, "a finite number");
+  return value;
+}
+
+bool set_option(SolveSettings& settings, std::string_view name, std::string_view text) {
+  for (const Setter& setter : setters)
+    if (setter.name == name) return setter.set(settings, text), true;
+  find_option(name);  // an unknown name is an error; a known one is the caller's
+  return false;
+}
+
+void settle(SolveSettings& settings) {
+  PowerOptions& power = settings.power;
+  if (settings.plain) {
+    require(power.momentum.rule == Momentum::Rule::automatic || power.momentum.rule == Momentum::Rule::none,
+            "method = npm: has no momentum; leave --momentum out, or use --method anpm");
+    power.momentum = Momentum::none();
+  }
+  if (!settings.tolerance_given && settings.precision == Precision::single) power.tolerance = 1e-5;
+}
+
+}  // namespace hearsay

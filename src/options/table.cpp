@@ -1,0 +1,152 @@
+// The option table. One record per option, in the order in which the reference page and --help list them.
+#include "hearsay/options.hpp"
+
+#include "hearsay/error.hpp"
+
+namespace hearsay {
+
+namespace {
+
+using enum OptionKind;
+using enum OptionGroup;
+
+constexpr OptionRecord table[] = {
+    // name, aliases, metavar, kind, default, range, help, group, commands
+    {"rank", "-k", "K", integer, "", "from 1 to the dimension", "How many components to find", solver,
+     in_solves | in_plan},
+    {"method", "", "NAME", choice, "anpm", "anpm|npm",
+     "The accelerated noisy power method, or the plain one (the same as --momentum none)", solver, in_solves},
+    {"momentum", "", "RULE", choice, "auto", "auto|paper|optimal|none|VALUE",
+     "auto: from the smallest Ritz value of the block; paper: from the smallest diagonal entry of X'AX; optimal: from "
+     "lambda_(k+1), computed first; a number is the paper's beta, and 2 sqrt(beta) must lie below lambda_k",
+     solver, in_solves},
+    {"damping", "", "RULE", choice, "auto", "auto|centred|symmetric",
+     "The unwanted interval: centred [0, b] needs no negative eigenvalue and takes about 1.4 times fewer iterations; "
+     "symmetric [-b, b] is the paper's; auto: centred where the matrix is known to have no negative eigenvalue",
+     solver, in_solves},
+    {"tolerance", "", "EPS", real, "1e-10, in single precision 1e-5", "finite and positive",
+     "Stop when ||A V - V V'AV||_F / ||A V||_F, re-measured, is at most this", solver, in_solves},
+    {"max-iterations", "", "N", integer, "1000", "at least 0", "Stop after so many iterations in any case", solver,
+     in_solves},
+    {"oversample", "", "P", integer, "auto", "auto, or at least 0, and 1 where momentum adapts",
+     "Extra columns in the block; auto: 1 under noise, else max(k, 4)", solver, in_solves},
+    {"cooldown", "", "N", integer, "20", "at least 0",
+     "Momentum-free steps after a noisy plateau; they lower a white-noise floor", solver, in_solves},
+    {"seed", "", "S", integer, "0", "at least 0", "Drives the random start block and nothing else", solver, in_solves},
+    {"precision", "", "NAME", choice, "double", "double|single|mixed",
+     "The arithmetic; mixed does in single precision what single precision can certify and the rest in double", solver,
+     in_solves},
+    {"noise", "", "MODEL", choice, "none", "none|gaussian:SIGMA|sphere:XI|adversarial:XI",
+     "Adds errors to every product: independent N(0, SIGMA^2) entries, or a block of spectral norm XI in a random or "
+     "in the worst direction",
+     noise, in_solves},
+    {"noise-seed", "", "S", integer, "0", "at least 0", "Drives the noise and nothing else", noise, in_solves},
+
+    {"center", "centre", "", flag, "true", "",
+     "Subtract the mean of every feature; --no-center leaves the data as they are", input, in_pca | in_plan},
+    {"label-column", "", "N|NAME|last", text, "", "a number counted from 1, a name of the header, or last",
+     "A column that is no feature, and is left out", input, in_pca | in_plan},
+    {"shift", "", "SIGMA", real, "0", "finite",
+     "Solve A + SIGMA I, for a matrix with negative eigenvalues; the eigenvalues reported are those of A", input,
+     in_eigs},
+    {"psd", "", "", flag, "false", "", "Take it as known that the matrix (with its shift) has no negative eigenvalue",
+     input, in_eigs},
+    {"start", "", "FILE.npy", file, "", "a d x p array, finite", "A warm start; missing columns are random", input,
+     in_solves},
+    {"stream", "", "", flag, "false", "", "Read the file block by block at every iteration instead of loading it",
+     input, in_pca},
+    {"block-rows", "", "N", integer, "1024", "at least 1", "Rows read at once with --stream", input, in_pca},
+    {"largest-component", "", "", flag, "false", "", "Keep only the largest connected component of the graph", input,
+     in_cluster},
+
+    {"reference", "", "FILE.npy", file, "", "a d x k array; of more columns the first k count",
+     "A known answer: sin(theta) against it is reported for every iteration", theory, in_solves},
+    {"audit", "", "EPSILON", real, "", "between 0 and 1",
+     "Hold every step against the theory's noise conditions and envelope for this accuracy; needs --reference above "
+     "5000 dimensions",
+     theory, in_pca | in_eigs},
+
+    {"clusters", "", "C", integer, "k", "at least 1", "How many clusters to make of the embedding", clustering,
+     in_cluster},
+    {"restarts", "", "N", integer, "10", "at least 1", "Independent starts of k-means; the best is kept", clustering,
+     in_cluster},
+
+    {"checkpoint", "", "FILE", file, "", "", "Save the solve here as it goes", checkpoint, in_solves},
+    {"checkpoint-every", "", "N", integer, "100", "at least 1", "Iterations between two checkpoints", checkpoint,
+     in_solves},
+    {"resume", "", "", flag, "false", "", "Go on from the checkpoint; the result is that of an uninterrupted run",
+     checkpoint, in_solves},
+
+    {"components", "", "FILE", file, "", "ends in .npy or .csv",
+     "Write the d x k basis: columns by decreasing eigenvalue, the largest entry of each positive", output,
+     in_pca | in_eigs},
+    {"scores", "", "FILE", file, "", "ends in .npy or .csv", "Write the m x k coordinates of the samples", output,
+     in_pca},
+    {"embedding", "", "FILE", file, "", "ends in .npy or .csv",
+     "Write the embedding, a row per node: the eigenvectors, each row scaled to length one", output, in_cluster},
+    {"labels", "", "FILE.csv", file, "", "ends in .csv", "Write a line 'node,cluster' per node", output, in_cluster},
+    {"json", "", "FILE|-", file, "", "", "Write the result as JSON; - prints it, and nothing else, on standard output",
+     output, in_solves | in_plan},
+    {"quiet", "-q", "", flag, "false", "", "No progress line", output, in_solves},
+
+    {"data", "", "FILE", file, "", "", "Take the eigenvalues of the covariance of these data", input, in_plan},
+    {"matrix", "", "FILE", file, "", "", "Take the eigenvalues of this symmetric matrix", input, in_plan},
+    {"dimension", "-d", "D", integer, "", "above the rank", "The dimension of the matrix", theory, in_plan},
+    {"lambda-1", "", "L", real, "lambda-k", "at least lambda-k", "The largest eigenvalue", theory, in_plan},
+    {"lambda-k", "", "L", real, "", "positive", "The smallest eigenvalue wanted", theory, in_plan},
+    {"lambda-next", "", "L", real, "", "from 0 to below lambda-k", "The largest eigenvalue not wanted", theory,
+     in_plan},
+    {"epsilon", "", "EPS", real, "0.01", "between 0 and 1", "The sine of the largest angle to reach", theory, in_plan},
+    {"start-tangent", "", "H0", real, "that of a random start", "positive", "tan(theta_k) at the start", theory,
+     in_plan},
+    {"noise-level", "", "XI", real, "", "at least 0", "A bound on the spectral norm of the noise", theory, in_plan},
+    {"small-beta", "", "BETA", real, "", "above 0, at most lambda-next^2 / 4", "Adds a row for this smaller momentum",
+     theory, in_plan},
+    {"agents", "", "N", integer, "", "at least 1", "Agents in the network; adds the decentralized methods", theory,
+     in_plan},
+    {"gossip-gap", "", "GAMMA", real, "1", "above 0, at most 1", "The spectral gap of the gossip matrix", theory,
+     in_plan},
+    {"max-norm", "", "M", real, "lambda-1", "at least lambda-k", "The largest norm of an agent's own matrix", theory,
+     in_plan},
+    {"degree", "", "DEG", real, "2", "at least 0", "Neighbours of an agent, for the bytes it sends", theory, in_plan},
+
+    {"threads", "", "N", integer, "all", "at least 1", "Threads to use; results do not depend on it", running,
+     in_solves | in_plan},
+};
+
+}  // namespace
+
+std::span<const OptionRecord> option_table() { return table; }
+
+const OptionRecord& find_option(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const OptionRecord& record : table) {
+    if (record.name == name) return record;
+    names.push_back(record.name);
+  }
+  throw InvalidArgument("option " + std::string(name) + ": is not known" + did_you_mean(name, names));
+}
+
+std::string_view title(OptionGroup group) {
+  switch (group) {
+    case solver:
+      return "Solver";
+    case noise:
+      return "Noise";
+    case input:
+      return "Input";
+    case theory:
+      return "Theory";
+    case clustering:
+      return "Clustering";
+    case OptionGroup::checkpoint:
+      return "Checkpoints";
+    case output:
+      return "Output";
+    case running:
+      return "Running";
+  }
+  return "";
+}
+
+}  // namespace hearsay

@@ -1,0 +1,115 @@
+import numpy as np
+import pytest
+
+from conftest import planted, sin_theta
+
+SPECTRUM = [5, 4, 3] + [1.0] * 57
+
+
+def test_planted_eigenvectors_are_found(hearsay, tmp_path):
+    matrix, vectors = planted(SPECTRUM)
+    np.save(tmp_path / "matrix.npy", matrix)
+
+    result = hearsay.json("eigs", "matrix.npy", "-k", 3, "--components", "basis.npy")
+
+    assert result["status"] == "converged" and result["samples"] is None
+    assert np.allclose(result["eigenvalues"], [5, 4, 3], rtol=1e-12)
+    assert sin_theta(vectors[:, :3], np.load(tmp_path / "basis.npy")) <= 1e-9
+
+
+def test_the_damping_follows_what_is_known_of_the_matrix(hearsay, tmp_path):
+    np.save(tmp_path / "matrix.npy", planted(SPECTRUM)[0])
+
+    assert hearsay.json("eigs", "matrix.npy", "-k", 3)["damping"] == "symmetric"
+    assert hearsay.json("eigs", "matrix.npy", "-k", 3, "--psd")["damping"] == "centred"
+
+
+@pytest.mark.parametrize("noise", ["gaussian:1e-4", "sphere:1e-3", "adversarial:1e-3"])
+def test_noise_is_reported_as_a_floor_and_never_as_convergence(hearsay, tmp_path, noise):
+    matrix, vectors = planted(SPECTRUM)
+    np.save(tmp_path / "matrix.npy", matrix)
+    np.save(tmp_path / "answer.npy", vectors[:, :3])
+
+    result = hearsay.json("eigs", "matrix.npy", "-k", 3, "--noise", noise, "--reference", "answer.npy", code=3)
+
+    assert result["status"] == "noise_floor"
+    assert result["history"][-1]["sin_theta"] <= 1e-2
+
+
+def test_the_noise_seed_changes_the_noise_and_the_seed_the_start(hearsay, tmp_path):
+    np.save(tmp_path / "matrix.npy", planted(SPECTRUM)[0])
+    run = lambda *options: hearsay.json("eigs", "matrix.npy", "-k", 2, "--noise", "gaussian:1e-4", *options, code=3)
+
+    first, again, other = run(), run(), run("--noise-seed", 1)
+
+    assert first["eigenvalues"] == again["eigenvalues"] != other["eigenvalues"]
+    assert first["history"][0]["residual"] != run("--seed", 1)["history"][0]["residual"]
+
+
+def test_a_negative_eigenvalue_is_refused_and_the_shift_named(hearsay, tmp_path):
+    np.save(tmp_path / "matrix.npy", planted([3, 2, -2.5, -1])[0])
+
+    hearsay.refuses("eigs", "matrix.npy", "-k", 2, "--components", "basis.npy", saying=["negative eigenvalue", "--shift"])
+
+    assert not (tmp_path / "basis.npy").exists()
+
+
+def test_a_shift_gives_the_eigenvalues_of_the_matrix_itself(hearsay, tmp_path):
+    matrix, vectors = planted([3, 2, 0.5, -2.5, -1])
+    np.save(tmp_path / "matrix.npy", matrix)
+
+    result = hearsay.json("eigs", "matrix.npy", "-k", 2, "--shift", "2.5", "--components", "basis.npy")
+
+    assert np.allclose(result["eigenvalues"], [3, 2], rtol=1e-9)
+    assert sin_theta(vectors[:, :2], np.load(tmp_path / "basis.npy")) <= 1e-8
+
+
+def test_matrix_market_and_numpy_agree(hearsay, tmp_path):
+    matrix = planted([4, 2, 1, 0.5])[0]
+    np.save(tmp_path / "matrix.npy", np.asfortranarray(matrix))
+    entries = [(i, j) for j in range(4) for i in range(j, 4)]
+    with open(tmp_path / "matrix.mtx", "w") as file:
+        file.write(f"%%MatrixMarket matrix coordinate real symmetric\n4 4 {len(entries)}\n")
+        file.writelines(f"{i + 1} {j + 1} {matrix[i, j]!r}\n" for i, j in entries)
+
+    dense, sparse = (hearsay.json("eigs", f"matrix.{ending}", "-k", 2) for ending in ["npy", "mtx"])
+
+    assert np.allclose(dense["eigenvalues"], sparse["eigenvalues"], rtol=1e-12)
+
+
+def test_an_audit_names_the_first_condition_the_noise_breaks(hearsay, tmp_path):
+    np.save(tmp_path / "matrix.npy", planted(SPECTRUM)[0])
+
+    result = hearsay.json("eigs", "matrix.npy", "-k", 3, "--noise", "gaussian:0.05", "--audit", "0.01", code=3)
+
+    violation = result["audit"]["first_noise_violation"]
+    assert violation["condition"] in ("noise_outside", "noise_inside") and violation["value"] > violation["bound"]
+
+
+def test_a_small_enough_noise_passes_the_audit(hearsay, tmp_path):
+    np.save(tmp_path / "matrix.npy", planted(SPECTRUM)[0])
+
+    result = hearsay("eigs", "matrix.npy", "-k", 3, "--noise", "sphere:1e-5", "--audit", "0.05", "--momentum", "optimal",
+                     "--cooldown", 0)
+
+    assert result.returncode == 3 and "every condition and the envelope held at every step" in result.stdout
+
+
+@pytest.mark.parametrize("precision", ["single", "mixed"])
+def test_other_arithmetic_finds_the_same_subspace(hearsay, tmp_path, precision):
+    matrix, vectors = planted(SPECTRUM)
+    np.save(tmp_path / "matrix.npy", matrix)
+
+    result = hearsay.json("eigs", "matrix.npy", "-k", 3, "--precision", precision, "--components", "basis.npy")
+
+    assert result["status"] == "converged"
+    assert sin_theta(vectors[:, :3], np.load(tmp_path / "basis.npy")) <= (1e-4 if precision == "single" else 1e-9)
+
+
+def test_the_iteration_limit_writes_the_result_and_exits_with_3(hearsay, tmp_path):
+    np.save(tmp_path / "matrix.npy", planted(np.linspace(2, 1, 60))[0])
+
+    result = hearsay.json("eigs", "matrix.npy", "-k", 3, "--max-iterations", 2, "--components", "basis.npy", code=3)
+
+    assert result["status"] == "iteration_limit" and result["iterations"] == 2
+    assert np.load(tmp_path / "basis.npy").shape == (60, 3)

@@ -1,0 +1,86 @@
+"""What a person at a terminal sees, and Ctrl-C."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+
+import numpy as np
+import pytest
+
+from conftest import BINARY, PATIENCE_SECONDS, planted, slow_matrix
+
+
+class OnATerminal:
+    """The program with its standard error on a terminal of its own."""
+
+    def __init__(self, directory, *arguments):
+        self.master, slave = pty.openpty()
+        self.process = subprocess.Popen([BINARY, *map(str, arguments)], cwd=directory, stdout=subprocess.PIPE, stderr=slave)
+        os.close(slave)
+
+    def read_until(self, words):
+        """Reads the terminal until these bytes have come."""
+        seen = b""
+        while words not in seen:
+            piece = os.read(self.master, 4096)
+            assert piece, seen
+            seen += piece
+        return seen
+
+    def finish(self):
+        """Standard output, what else came on the terminal, and the exit code."""
+        output, _ = self.process.communicate(timeout=PATIENCE_SECONDS)
+        seen = b""
+        while True:
+            try:
+                piece = os.read(self.master, 4096)
+            except OSError:  # the other end is closed
+                break
+            if not piece:
+                break
+            seen += piece
+        os.close(self.master)
+        return output.decode(), seen, self.process.returncode
+
+
+@pytest.fixture
+def matrix(tmp_path):
+    np.save(tmp_path / "matrix.npy", planted(np.linspace(2, 1, 50))[0])
+    return "matrix.npy"
+
+
+def test_progress_is_shown_on_a_terminal_and_wiped_at_the_end(tmp_path, matrix):
+    program = OnATerminal(tmp_path, "eigs", matrix, "-k", 2)
+
+    _, seen, code = program.finish()
+
+    assert code == 0 and b"iteration 0  residual " in seen
+    assert seen.endswith(b"\r\x1b[K")
+
+
+def test_quiet_means_no_progress(tmp_path, matrix):
+    _, seen, code = OnATerminal(tmp_path, "eigs", matrix, "-k", 2, "--quiet").finish()
+
+    assert code == 0 and seen == b""
+
+
+def test_a_pipe_gets_no_progress(hearsay, matrix):
+    result = hearsay("eigs", matrix, "-k", 2)
+
+    assert result.returncode == 0 and result.stderr == "" and "\r" not in result.stdout
+
+
+def test_an_interrupt_ends_the_solve_with_its_best_result_and_exit_code_3(tmp_path):
+    slow_matrix(tmp_path / "slow.mtx")
+    program = OnATerminal(tmp_path, "eigs", "slow.mtx", "-k", 1, "--method", "npm", "--oversample", 0, "--tolerance", "1e-300",
+                          "--max-iterations", 10**9, "--components", "basis.npy", "--json", "result.json")
+    program.read_until(b"iteration")
+
+    program.process.send_signal(signal.SIGINT)
+    output, _, code = program.finish()
+
+    assert code == 3 and "interrupted after" in output
+    assert json.loads((tmp_path / "result.json").read_text())["status"] == "stopped_by_observer"
+    assert np.isclose(np.linalg.norm(np.load(tmp_path / "basis.npy")), 1)
