@@ -72,7 +72,8 @@ struct HistoryEntry {
   double edge = 0;      ///< b_t
   double residual = 0;
   double noise = 0;    ///< the standard deviation of an entry's error that the asymmetry of X'AX betrays
-  double theta_k = 0;  ///< the k-th and the next Ritz value (NaN where p = k)
+  double theta_1 = 0;  ///< the first Ritz value, the k-th, and the one after it (NaN where p = k)
+  double theta_k = 0;
   double theta_next = 0;
   double sin_theta = std::numeric_limits<double>::quiet_NaN();  ///< against Hooks::reference
 };

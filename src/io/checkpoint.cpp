@@ -62,7 +62,8 @@ class Reader {
   void matrix(Matrix& value) {
     const auto rows = number<std::int64_t>(), cols = number<std::int64_t>();
     const std::uint64_t room = bytes_.size() / sizeof(typename Matrix::Scalar);
-    if (rows < 0 || cols < 0 || (cols > 0 && static_cast<std::uint64_t>(rows) > room / static_cast<std::uint64_t>(cols)))
+    if (rows < 0 || cols < 0 ||
+        (cols > 0 && static_cast<std::uint64_t>(rows) > room / static_cast<std::uint64_t>(cols)))
       fail();
     value.resize(rows, cols);
     const auto size = static_cast<std::size_t>(value.size()) * sizeof(typename Matrix::Scalar);
@@ -87,13 +88,15 @@ class Reader {
 template <class Archive, class State>
 void fields(Archive& archive, State& s) {
   archive(s.t), archive(s.has_previous), archive(s.cooldown_left), archive(s.exponent), archive(s.operator_position);
-  archive(s.products), archive(s.passes), archive(s.householder_steps), archive(s.last_recheck), archive(s.best_residual);
+  archive(s.products), archive(s.passes), archive(s.householder_steps), archive(s.last_recheck),
+      archive(s.best_residual);
   archive(s.X), archive(s.X_prev), archive(s.R), archive(s.best_basis);
 }
 
 template <class Archive, class Entry>
 void entry_fields(Archive& archive, Entry& e) {
-  archive(e.t), archive(e.momentum), archive(e.edge), archive(e.residual), archive(e.noise), archive(e.theta_k);
+  archive(e.t), archive(e.momentum), archive(e.edge), archive(e.residual), archive(e.noise), archive(e.theta_1);
+  archive(e.theta_k);
   archive(e.theta_next), archive(e.sin_theta);
 }
 
@@ -134,8 +137,9 @@ PowerState<S> read_checkpoint(const std::filesystem::path& path, std::string_vie
 
   Reader reader(body.substr(magic.size()), name);
   const auto scalar_size = reader.number<std::uint8_t>();
-  require(scalar_size == sizeof(S), fmt::format("{}: is of a solve with {}-byte numbers, and this one has {}-byte numbers",
-                                                name, scalar_size, sizeof(S)));
+  require(scalar_size == sizeof(S),
+          fmt::format("{}: is of a solve with {}-byte numbers, and this one has {}-byte numbers", name, scalar_size,
+                      sizeof(S)));
   const std::string_view written_for = reader.text();
   require(written_for == configuration,
           fmt::format("{}: is of another solve ({}); this one is ({})", name, written_for, configuration));

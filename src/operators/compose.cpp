@@ -20,8 +20,8 @@ CallbackOperator<S> CallbackOperator<S>::from_vectors(Index dim, VectorFunction 
   require(static_cast<bool>(product), "product callback: must not be empty");
   return CallbackOperator(
       dim,
-      [dim, product = std::move(product), x = Vector<S>(dim), y = Vector<S>(dim)](ConstBlockView<S> X,
-                                                                                  BlockView<S> Y) mutable {
+      [product = std::move(product), x = Vector<S>(dim), y = Vector<S>(dim)](ConstBlockView<S> X,
+                                                                             BlockView<S> Y) mutable {
         for (Index j = 0; j < X.cols(); ++j) {
           x = X.col(j);
           product(x.data(), y.data());

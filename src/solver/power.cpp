@@ -212,6 +212,7 @@ class Solve {
                        .edge = b,
                        .residual = now_.residual,
                        .noise = detail::noise_from_asymmetry<S>(H),
+                       .theta_1 = static_cast<double>(theta(0)),
                        .theta_k = static_cast<double>(theta(plan_.k - 1)),
                        .theta_next = plan_.p > plan_.k ? static_cast<double>(theta(plan_.k))
                                                        : std::numeric_limits<double>::quiet_NaN()};
@@ -319,7 +320,7 @@ class Solve {
   // In the scale of A itself, where the solve ran on 2^-exponent A.
   HistoryEntry described(HistoryEntry entry) const {
     entry.momentum = std::ldexp(entry.momentum, 2 * total_exponent_);
-    for (double* value : {&entry.edge, &entry.noise, &entry.theta_k, &entry.theta_next})
+    for (double* value : {&entry.edge, &entry.noise, &entry.theta_1, &entry.theta_k, &entry.theta_next})
       *value = std::ldexp(*value, total_exponent_);
     return entry;
   }
@@ -380,9 +381,7 @@ class Solve {
   }
 
   void add_notes(PowerResult<S>& result) const {
-    const double rounding =
-        100 * stopping_.epsilon * std::sqrt(static_cast<double>(plan_.d)) * std::abs(state_.history.back().theta_k);
-    if (result.status == Status::noise_floor && !plan_.noisy && detail::recent_noise(state_.history) <= rounding)
+    if (result.status == Status::noise_floor && !detail::products_are_noisy(stopping_, state_.history))
       result.notes.push_back(
           "the residual stands at rounding level: the tolerance asks for more than the arithmetic holds");
     if (!plan_.noisy && detail::products_are_noisy(stopping_, state_.history))

@@ -48,7 +48,7 @@ bool products_are_noisy(const StoppingFacts& facts, const std::vector<HistoryEnt
   if (facts.noisy) return true;
   if (!facts.watch || history.size() < 5) return false;
   const double rounding = 100 * facts.epsilon * std::sqrt(static_cast<double>(facts.d));
-  return recent_noise(history) > rounding * std::abs(history.back().theta_k);
+  return recent_noise(history) > rounding * std::abs(history.back().theta_1);
 }
 
 bool stagnant(const std::vector<HistoryEntry>& history) {

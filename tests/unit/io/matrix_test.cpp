@@ -131,7 +131,8 @@ TEST(RequireSymmetric, RefusesWhatIsNotSquare) {
   expect_error<DataError>([] { require_symmetric(Block<double>::Zero(2, 3), "a.npy"); }, {"a.npy: is 2 x 3"});
   expect_error<DataError>(
       [] {
-        require_symmetric(CsrMatrix<double>{.rows = 1, .cols = 2, .row_start = {0, 0}, .columns = {}, .values = {}}, "a.mtx");
+        require_symmetric(CsrMatrix<double>{.rows = 1, .cols = 2, .row_start = {0, 0}, .columns = {}, .values = {}},
+                          "a.mtx");
       },
       {"a.mtx: is 1 x 2"});
 }

@@ -133,6 +133,17 @@ TEST(UnannouncedNoise, IsNoticedByTheAsymmetryItLeaves) {
   EXPECT_LE(reference_sin_theta(planted.top(4), result.basis), 1e-3);
 }
 
+TEST(ExactProducts, OfAWideSpectrumAreNotMistakenForNoise) {
+  std::vector<double> spectrum;
+  for (int i = 0; i < 60; ++i) spectrum.push_back(std::pow(10.0, 12 - 0.5 * i));
+  const auto planted = planted_spectrum(spectrum, 16);
+
+  const auto result = accelerated_power<double>(DenseSymmetric<double>(planted.A), {.rank = 20});
+
+  EXPECT_EQ(result.status, Status::converged);
+  for (const auto& note : result.notes) EXPECT_EQ(note.find("asymmetric"), std::string::npos) << note;
+}
+
 TEST(RoundingFloor, IsANoiseFloorWhenTheToleranceAsksForMoreThanDoubleHolds) {
   const auto planted = planted_spectrum({5, 4, 3, 1, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.1, 0.1, 0.1}, 13);
 

@@ -1,0 +1,132 @@
+#include "hearsay/options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "hearsay/error.hpp"
+
+namespace hearsay {
+namespace {
+
+std::string complaint(std::string_view name, std::string_view text) {
+  SolveSettings settings;
+  try {
+    set_option(settings, name, text);
+  } catch (const InvalidArgument& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(OptionTable, NamesEveryOptionOnce) {
+  std::set<std::string_view> names;
+
+  for (const OptionRecord& record : option_table()) EXPECT_TRUE(names.insert(record.name).second) << record.name;
+}
+
+TEST(OptionTable, ExplainsEveryOptionAndGivesItToACommand) {
+  for (const OptionRecord& record : option_table()) {
+    EXPECT_FALSE(record.help.empty()) << record.name;
+    EXPECT_NE(record.commands, 0u) << record.name;
+    EXPECT_EQ(record.metavar.empty(), record.kind == OptionKind::flag) << record.name;
+  }
+}
+
+TEST(OptionTable, StatesTheDefaultsOfTheSolver) {
+  const PowerOptions untouched;
+  SolveSettings settings;
+  settings.power.max_iterations = settings.power.cooldown = -7;
+  settings.power.oversample = -7;
+
+  for (const std::string_view name : {"max-iterations", "cooldown", "oversample", "seed", "momentum", "damping"})
+    EXPECT_TRUE(set_option(settings, name, find_option(name).default_text)) << name;
+
+  EXPECT_EQ(settings.power.max_iterations, untouched.max_iterations);
+  EXPECT_EQ(settings.power.cooldown, untouched.cooldown);
+  EXPECT_EQ(settings.power.oversample, untouched.oversample);
+  EXPECT_EQ(settings.power.seed, untouched.seed);
+  EXPECT_EQ(settings.power.momentum.rule, untouched.momentum.rule);
+  EXPECT_EQ(settings.power.damping, untouched.damping);
+  EXPECT_TRUE(find_option("tolerance").default_text.starts_with("1e-10"));
+  EXPECT_EQ(untouched.tolerance, 1e-10);
+}
+
+TEST(SetOption, ReadsNumbersAndWords) {
+  SolveSettings settings;
+
+  set_option(settings, "rank", "7");
+  set_option(settings, "tolerance", "1e-6");
+  set_option(settings, "momentum", "0.25");
+  set_option(settings, "noise", "sphere:1e-4");
+  set_option(settings, "precision", "mixed");
+
+  EXPECT_EQ(settings.power.rank, 7);
+  EXPECT_EQ(settings.power.tolerance, 1e-6);
+  EXPECT_EQ(settings.power.momentum.edge, 1.0);  // 2 sqrt(beta)
+  EXPECT_EQ(settings.noise.kind, NoiseChoice::Kind::sphere);
+  EXPECT_EQ(settings.noise.level, 1e-4);
+  EXPECT_EQ(settings.precision, Precision::mixed);
+}
+
+TEST(SetOption, KnowsBothSpellingsOfCentred) {
+  for (const std::string_view text : {"centred", "centered"}) {
+    SolveSettings settings;
+    set_option(settings, "damping", text);
+    EXPECT_EQ(settings.power.damping, Damping::centred);
+  }
+}
+
+TEST(SetOption, LeavesToTheCallerWhatIsNotTheSolvers) {
+  SolveSettings settings;
+
+  EXPECT_FALSE(set_option(settings, "components", "basis.npy"));
+}
+
+TEST(SetOption, NamesTheOptionTheValueAndTheRule) {
+  EXPECT_EQ(complaint("rank", "0"), "rank = 0: must be a whole number of at least 1");
+  EXPECT_EQ(complaint("rank", "3.5"), "rank = 3.5: must be a whole number of at least 1");
+  EXPECT_EQ(complaint("tolerance", "nan"), "tolerance = nan: must be a finite number");
+  EXPECT_EQ(complaint("tolerance", "0"), "tolerance = 0: must be finite and positive");
+  EXPECT_EQ(complaint("noise", "gaussian:x"), "noise level = x: must be a finite number");
+}
+
+TEST(SetOption, GuessesWhatAMisspeltWordMeant) {
+  EXPECT_EQ(complaint("damping", "symetric"),
+            "damping = symetric: must be one of auto|centred|symmetric; did you mean symmetric?");
+  EXPECT_EQ(complaint("damping", "xyzzy"), "damping = xyzzy: must be one of auto|centred|symmetric");
+  EXPECT_EQ(complaint("tolerence", "1"), "option tolerence: is not known; did you mean tolerance?");
+}
+
+TEST(Settle, RefusesMomentumInAPlainMethod) {
+  SolveSettings settings;
+  set_option(settings, "method", "npm");
+  set_option(settings, "momentum", "0.1");
+
+  EXPECT_THROW(settle(settings), InvalidArgument);
+}
+
+TEST(Settle, GivesSinglePrecisionAToleranceItCanReach) {
+  SolveSettings chosen, given;
+  set_option(chosen, "precision", "single");
+  set_option(given, "precision", "single");
+  set_option(given, "tolerance", "1e-3");
+
+  settle(chosen);
+  settle(given);
+
+  EXPECT_EQ(chosen.power.tolerance, 1e-5);
+  EXPECT_EQ(given.power.tolerance, 1e-3);
+}
+
+TEST(Nearest, FindsTheWordWithTheFewestEdits) {
+  const std::string_view words[] = {"momentum", "method", "max-iterations"};
+
+  EXPECT_EQ(nearest("momntum", words), "momentum");
+  EXPECT_EQ(nearest("mehtod", words), "method");
+  EXPECT_EQ(nearest("max", words), "max-iterations");
+  EXPECT_EQ(nearest("banana", words), "");
+}
+
+}  // namespace
+}  // namespace hearsay
