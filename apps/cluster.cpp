@@ -8,7 +8,6 @@
 #include "hearsay/error.hpp"
 #include "hearsay/graph_tools.hpp"
 #include "hearsay/kmeans.hpp"
-#include "hearsay/mixed.hpp"
 #include "hearsay/operators/stored.hpp"
 #include "inputs.hpp"
 #include "outputs.hpp"
@@ -21,20 +20,17 @@ namespace {
 template <class S>
 Outcome embed(const Job& job, const Graph& graph) {
   const NormalisedGraph<S> A(graph);
-  return solve<S>(
-      job,
-      {.dimension = A.dim(),
-       .spectrum = [&] { return find_spectrum<S>(A, job.solve); },
-       .solve =
-           [&](const PowerOptions& options, const NoiseModel<S>& noise, const Hooks<S>& hooks, const Watch& watch) {
-             if constexpr (std::is_same_v<S, double>) {
-               if (job.solve.precision == Precision::mixed)
-                 return mixed_precision_power(NormalisedGraph<float>(graph), A, options, hooks,
-                                              [&watch](const Iteration<float>& now) { return watch(now.entry); });
-             }
-             if (!noise.fill) return accelerated_power<S>(A, options, hooks);
-             return accelerated_power<S>(noisy(A, noise), options, hooks);
-           }});
+  return solve<S>(job, {.dimension = A.dim(),
+                        .spectrum = [&] { return find_spectrum<S>(A, job.solve); },
+                        .solve =
+                            [&](const PowerOptions& options, const NoiseModel<S>& noise, const Hooks<S>& hooks,
+                                const Watch& watch) {
+                              if constexpr (std::is_same_v<S, double>) {
+                                if (job.solve.precision == Precision::mixed)
+                                  return mixed_power(NormalisedGraph<float>(graph), A, options, hooks, watch);
+                              }
+                              return power<S>(A, noise, options, hooks);
+                            }});
 }
 
 // Rows of length one, so that k-means compares directions; a zero row, which has none, is left alone.
@@ -73,23 +69,25 @@ struct Clustering {
 Clustering cluster(const Job& job) {
   Clustering made{.graph = load_graph(job.input).graph};
   if (job.largest_component) made.graph = largest_component(made.graph);
+  const Index clusters = job.clusters.value_or(job.solve.power.rank);
+  require(clusters <= made.graph.nodes,
+          fmt::format("clusters = {}: must be at most {}, the number of nodes", clusters, made.graph.nodes));
   const auto component = connected_components(made.graph);
   made.components = 1 + *std::max_element(component.begin(), component.end());
 
   made.outcome =
       job.solve.precision == Precision::single ? embed<float>(job, made.graph) : embed<double>(job, made.graph);
-  PowerResult<double>& power = made.outcome.power;
+  PowerResult<double>& embedding = made.outcome.power;
   if (made.components > 1)
-    power.notes.push_back(fmt::format(
+    embedding.notes.push_back(fmt::format(
         "the graph has {0} components, so the eigenvalue 2 occurs {0} times: {1}; --largest-component keeps one",
         made.components,
         made.components > job.solve.power.rank ? "a subspace of fewer dimensions than that is not unique"
                                                : "that many dimensions only tell the components apart"));
-  power.basis = unit_rows(std::move(power.basis));
+  embedding.basis = unit_rows(std::move(embedding.basis));
   const auto begin = std::chrono::steady_clock::now();
-  made.clusters = kmeans(power.basis, {.clusters = job.clusters.value_or(job.solve.power.rank),
-                                       .restarts = job.restarts,
-                                       .seed = job.solve.power.seed});
+  made.clusters =
+      kmeans(embedding.basis, {.clusters = clusters, .restarts = job.restarts, .seed = job.solve.power.seed});
   made.clustering_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return made;
 }

@@ -5,7 +5,6 @@
 
 #include "commands.hpp"
 #include "convert.hpp"
-#include "hearsay/mixed.hpp"
 #include "hearsay/operators/compose.hpp"
 #include "hearsay/operators/stored.hpp"
 #include "inputs.hpp"
@@ -53,14 +52,10 @@ class AsAsked {
 template <class S, class Matrix>
 Outcome solve_matrix(const Job& job, const Matrix& matrix) {
   const AsAsked<S, Matrix> A(matrix, job);
-  return solve<S>(
-      job, {.dimension = A.dim(),
-            .spectrum = [&] { return find_spectrum<S>(A, job.solve); },
-            .solve =
-                [&](const PowerOptions& options, const NoiseModel<S>& noise, const Hooks<S>& hooks, const Watch&) {
-                  if (!noise.fill) return accelerated_power<S>(A, options, hooks);
-                  return accelerated_power<S>(noisy(A, noise), options, hooks);
-                }});
+  return solve<S>(job, {.dimension = A.dim(),
+                        .spectrum = [&] { return find_spectrum<S>(A, job.solve); },
+                        .solve = [&](const PowerOptions& options, const NoiseModel<S>& noise, const Hooks<S>& hooks,
+                                     const Watch&) { return power<S>(A, noise, options, hooks); }});
 }
 
 template <class Matrix>
@@ -68,15 +63,11 @@ Outcome solve_mixed(const Job& job, const Matrix& matrix) {
   const auto& single_matrix = in<float>(matrix);
   const AsAsked<double, Matrix> A(matrix, job);
   const AsAsked<float, std::remove_cvref_t<decltype(in<float>(matrix))>> A_single(single_matrix, job);
-  return solve<double>(
-      job,
-      {.dimension = A.dim(),
-       .spectrum = [&] { return find_spectrum<double>(A, job.solve); },
-       .solve =
-           [&](const PowerOptions& options, const NoiseModel<double>&, const Hooks<double>& hooks, const Watch& watch) {
-             return mixed_precision_power(A_single, A, options, hooks,
-                                          [&watch](const Iteration<float>& now) { return watch(now.entry); });
-           }});
+  return solve<double>(job,
+                       {.dimension = A.dim(),
+                        .spectrum = [&] { return find_spectrum<double>(A, job.solve); },
+                        .solve = [&](const PowerOptions& options, const NoiseModel<double>&, const Hooks<double>& hooks,
+                                     const Watch& watch) { return mixed_power(A_single, A, options, hooks, watch); }});
 }
 
 template <class Matrix>
@@ -97,16 +88,16 @@ int run(Job job) {
   check_outputs(job);
   const io::Data data = load_symmetric(job.input);
   Outcome outcome = std::visit([&job](const auto& matrix) { return solve_as_asked(job, matrix); }, data.matrix);
-  PowerResult<double>& power = outcome.power;
+  PowerResult<double>& result = outcome.power;
   if (job.shift != 0) {
-    power.eigenvalues.array() -= std::ldexp(job.shift, -power.exponent);
-    power.notes.push_back(fmt::format(
+    result.eigenvalues.array() -= std::ldexp(job.shift, -result.exponent);
+    result.notes.push_back(fmt::format(
         "shift: A + {:g} I was solved; eigenvalues are those of A, the residual and the momentum those of the sum",
         job.shift));
   }
 
-  write_block(job.components, power.basis);
-  return deliver({job, power.basis.rows(), outcome});
+  write_block(job.components, result.basis);
+  return deliver({job, result.basis.rows(), outcome});
 }
 
 }  // namespace

@@ -64,8 +64,10 @@ std::string usage_message(const CLI::App& root, const CLI::ParseError& error) {
   const bool at_root = app.get_parent() == nullptr;
   const std::string hint = fmt::format("; see {} --help", full_name(app));
   const std::string extra = first_extra(root);
-  if (extra.empty())
-    return fmt::format("{}{}{}{}", at_root ? "" : app.get_name(), at_root ? "" : ": ", error.what(), hint);
+  const std::string_view problem = error.what();
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr)
+    return fmt::format("{}: needs a value{}", problem.substr(0, problem.find(':')), hint);
+  if (extra.empty()) return fmt::format("{}{}{}{}", at_root ? "" : app.get_name(), at_root ? "" : ": ", problem, hint);
   const bool option = extra.starts_with('-');
   const std::string word = option ? extra.substr(0, extra.find('=')) : extra;
   const auto names = known_names(app, option);

@@ -23,6 +23,17 @@ const io::Dataset* dataset_named(const std::string& input) {
   return nullptr;
 }
 
+const io::Dataset* dataset_of_samples(const std::string& input) {
+  const io::Dataset* dataset = dataset_named(input);
+  require(dataset == nullptr || dataset->name == "digits" || dataset->name == "fed-heart-disease",
+          fmt::format("{}: is a graph; hearsay cluster takes it", input));
+  return dataset;
+}
+
+io::TableOptions table_options(const Job& job, const io::Dataset* dataset) {
+  return {.label_column = dataset != nullptr && job.label_column.empty() ? "last" : job.label_column};
+}
+
 io::Data stacked(const io::FederatedTable& federation) {
   Index rows = 0;
   for (const auto& table : federation.tables) rows += table.rows();
@@ -42,6 +53,7 @@ std::filesystem::path data_directory() {
 }
 
 std::filesystem::path locate_input(const std::string& input) {
+  require(!input.empty(), "input: must name a file or a data set");
   const io::Dataset* dataset = dataset_named(input);
   if (dataset == nullptr) return input;
   const std::filesystem::path directory = data_directory();
@@ -52,16 +64,18 @@ std::filesystem::path locate_input(const std::string& input) {
 }
 
 io::Data load_samples(const Job& job) {
-  const io::Dataset* dataset = dataset_named(job.input);
+  const io::Dataset* dataset = dataset_of_samples(job.input);
   const std::filesystem::path path = locate_input(job.input);
-  std::string label_column = job.label_column;
-  if (dataset != nullptr) {
-    require(dataset->name == "digits" || dataset->name == "fed-heart-disease",
-            fmt::format("{}: is a graph; hearsay cluster takes it", dataset->name));
-    if (dataset->name == "fed-heart-disease") return stacked(io::load_fed_heart_disease(data_directory()));
-    if (label_column.empty()) label_column = "last";
-  }
-  return io::read_data(path, {.label_column = label_column});
+  if (dataset != nullptr && dataset->name == "fed-heart-disease")
+    return stacked(io::load_fed_heart_disease(data_directory()));
+  return io::read_data(path, table_options(job, dataset));
+}
+
+std::unique_ptr<RowSource<double>> open_samples(const Job& job) {
+  const io::Dataset* dataset = dataset_of_samples(job.input);
+  require(dataset == nullptr || dataset->name == "digits",
+          fmt::format("{}: is made of several files, which cannot be streamed; leave --stream out", job.input));
+  return io::open_rows(locate_input(job.input), table_options(job, dataset));
 }
 
 io::Data load_symmetric(const std::string& input) {

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "hearsay/io/edge_list.hpp"
 #include "hearsay/io/matrix.hpp"
+#include "hearsay/io/rows.hpp"
 #include "job.hpp"
 
 namespace hearsay::app {
@@ -17,8 +19,9 @@ std::filesystem::path data_directory();
 /// A file by that name, or else the file of a data set. Throws InvalidArgument for a data set that is not there yet.
 std::filesystem::path locate_input(const std::string& input);
 
-/// The samples to analyse. A data set brings its own label column.
+/// The samples to analyse, at once or row by row. A data set brings its own label column.
 io::Data load_samples(const Job& job);
+std::unique_ptr<RowSource<double>> open_samples(const Job& job);
 
 /// A square symmetric matrix, checked.
 io::Data load_symmetric(const std::string& input);

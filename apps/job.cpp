@@ -33,7 +33,9 @@ constexpr Setter setters[] = {
      [](Job& job, const std::string& text) { job.checkpoint_every = parse_integer("checkpoint-every", text, 1); }},
     {"threads",
      [](Job&, const std::string& text) {
-       set_threads(static_cast<int>(std::min<std::int64_t>(parse_integer("threads", text, 1), 1024)));
+       const std::int64_t count = parse_integer("threads", text, 1);
+       require(count <= 1024, fmt::format("threads = {}: must be at most 1024", count));
+       set_threads(static_cast<int>(count));
      }},
     {"audit",
      [](Job& job, const std::string& text) {
@@ -110,7 +112,8 @@ CLI::Option* add_valued(CLI::App& app, const OptionRecord& record, Job& job) {
   return app
       .add_option_function<std::string>(
           spelling(record), [&job, &record](const std::string& text) { set(job, record, text); }, description(record))
-      ->type_name(std::string(record.metavar));
+      ->type_name(std::string(record.metavar))
+      ->take_last();
 }
 
 }  // namespace

@@ -7,8 +7,6 @@
 
 #include "commands.hpp"
 #include "convert.hpp"
-#include "hearsay/io/rows.hpp"
-#include "hearsay/mixed.hpp"
 #include "hearsay/operators/covariance.hpp"
 #include "inputs.hpp"
 #include "outputs.hpp"
@@ -81,13 +79,13 @@ Analysis analyse(const Job& job, const Data& data) {
 
 // The facts of a covariance that was solved without pca().
 template <class Covariance>
-PcaResult<double> described(PowerResult<double> power, const Covariance& A, Index sample_count) {
+PcaResult<double> described(PowerResult<double> solved, const Covariance& A, Index sample_count) {
   PcaResult<double> result;
   result.samples = sample_count;
   result.mean = A.mean();
-  result.singular_values = (power.eigenvalues.cwiseMax(0.0) * A.divisor()).cwiseSqrt();
+  result.singular_values = (solved.eigenvalues.cwiseMax(0.0) * A.divisor()).cwiseSqrt();
   result.total_variance = std::nan("");
-  result.power = std::move(power);
+  result.power = std::move(solved);
   return result;
 }
 
@@ -103,10 +101,7 @@ Analysis analyse_mixed(const Job& job, const Data& data) {
       .spectrum = [&] { return find_spectrum<double>(A, job.solve); },
       .solve =
           [&](const PowerOptions& options, const NoiseModel<double>&, const Hooks<double>& hooks, const Watch& watch) {
-            PcaResult<double> result =
-                described(mixed_precision_power(A_single, A, options, hooks,
-                                                [&watch](const Iteration<float>& now) { return watch(now.entry); }),
-                          A, samples(data));
+            PcaResult<double> result = described(mixed_power(A_single, A, options, hooks, watch), A, samples(data));
             result.total_variance = std::ldexp(A.total_variance(), A.facts().exponent);
             analysis.facts = facts_of(result, job.center);
             if (!job.scores.empty()) analysis.scores = pca_scores<double>(data, result);
@@ -118,7 +113,7 @@ Analysis analyse_mixed(const Job& job, const Data& data) {
 
 // The file is read once per iteration and never held.
 Analysis analyse_stream(const Job& job) {
-  const auto rows = io::open_rows(locate_input(job.input), {.label_column = job.label_column});
+  const auto rows = open_samples(job);
   Analysis analysis{.dimension = rows->cols()};
   const StreamedCovariance<double> A(*rows, job.center, job.block_rows);
   const Problem<double> problem{
@@ -126,10 +121,8 @@ Analysis analyse_stream(const Job& job) {
       .spectrum = [&] { return find_spectrum<double>(A, job.solve); },
       .solve =
           [&](const PowerOptions& options, const NoiseModel<double>& noise, const Hooks<double>& hooks, const Watch&) {
-            const auto inexact = noisy(A, noise);
-            auto power = noise.fill ? accelerated_power<double>(inexact, options, hooks)
-                                    : accelerated_power<double>(A, options, hooks);
-            PcaResult<double> result = described(std::move(power), A, A.samples());
+            PowerResult<double> solved = power<double>(A, noise, options, hooks);
+            PcaResult<double> result = described(std::move(solved), A, A.samples());
             analysis.facts = facts_of(result, job.center);
             return std::move(result.power);
           }};

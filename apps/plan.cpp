@@ -48,14 +48,16 @@ Spectrum spectrum_of_matrix(const Job& job) {
   return find_spectrum<double>(DenseSymmetric<double>(widened), job.solve);
 }
 
-// The eigenvalues of a file; false when none is named.
-bool take_spectrum(Job& job, theory::PlanRequest& request, std::vector<std::string>& notes) {
+// The file that --data or --matrix names; empty when neither is given.
+std::string named_file(const Job& job) {
   const auto data = job.given.find("data"), matrix = job.given.find("matrix");
-  const bool has_data = data != job.given.end(), has_matrix = matrix != job.given.end();
-  if (!has_data && !has_matrix) return false;
-  require(!(has_data && has_matrix), "matrix: must not be given together with --data");
-  job.input = has_data ? data->second : matrix->second;
-  const Spectrum spectrum = has_data ? spectrum_of_data(job) : spectrum_of_matrix(job);
+  require(data == job.given.end() || matrix == job.given.end(), "matrix: must not be given together with --data");
+  return data != job.given.end() ? data->second : matrix != job.given.end() ? matrix->second : std::string();
+}
+
+// The eigenvalues of that file.
+void take_spectrum(const Job& job, theory::PlanRequest& request, std::vector<std::string>& notes) {
+  const Spectrum spectrum = job.given.contains("data") ? spectrum_of_data(job) : spectrum_of_matrix(job);
   request.dimension = spectrum.dimension;
   request.lambda_1 = spectrum.values(0);
   request.lambda_k = spectrum.lambda_k;
@@ -63,7 +65,6 @@ bool take_spectrum(Job& job, theory::PlanRequest& request, std::vector<std::stri
   if (spectrum.values.size() == spectrum.dimension)
     for (const double value : spectrum.values) request.eigenvalues.push_back(std::max(0.0, value));
   notes.push_back(fmt::format("The eigenvalues of {} come from {}.", job.input, spectrum.source));
-  return true;
 }
 
 std::optional<theory::PlanNetwork> network(const Job& job) {
@@ -76,12 +77,15 @@ std::optional<theory::PlanNetwork> network(const Job& job) {
 }
 
 int run(Job job) {
+  job.input = named_file(job);
   check_outputs(job);
   require(job.given.contains("rank"), "rank: must be given (-k K)");
   theory::PlanRequest request;
   std::vector<std::string> notes;
   request.rank = job.solve.power.rank;
-  if (!take_spectrum(job, request, notes)) {
+  if (!job.input.empty()) {
+    take_spectrum(job, request, notes);
+  } else {
     const auto dimension = job.given.find("dimension");
     require(dimension != job.given.end(), "dimension: must be given, or --data or --matrix to take it from");
     request.dimension = parse_integer("dimension", dimension->second, 2);

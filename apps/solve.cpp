@@ -7,6 +7,7 @@
 
 #include "hearsay/error.hpp"
 #include "hearsay/io/checkpoint.hpp"
+#include "hearsay/mixed.hpp"
 #include "inputs.hpp"
 #include "terminal.hpp"
 
@@ -158,6 +159,23 @@ Outcome solve(const Job& job, const Problem<S>& problem) {
   return outcome;
 }
 
+template <class S>
+PowerResult<S> power(OperatorRef<S> A, const NoiseModel<S>& noise, const PowerOptions& options, const Hooks<S>& hooks) {
+  if (!noise.fill) return accelerated_power<S>(A, options, hooks);
+  const NoisyOperator<S> inexact(A, noise);
+  return accelerated_power<S>(inexact, options, hooks);
+}
+
+PowerResult<double> mixed_power(OperatorRef<float> A_single, OperatorRef<double> A, const PowerOptions& options,
+                                const Hooks<double>& hooks, const Watch& watch) {
+  return mixed_precision_power(A_single, A, options, hooks,
+                               [&watch](const Iteration<float>& now) { return watch(now.entry); });
+}
+
+template PowerResult<float> power<float>(OperatorRef<float>, const NoiseModel<float>&, const PowerOptions&,
+                                         const Hooks<float>&);
+template PowerResult<double> power<double>(OperatorRef<double>, const NoiseModel<double>&, const PowerOptions&,
+                                           const Hooks<double>&);
 template Outcome solve<float>(const Job&, const Problem<float>&);
 template Outcome solve<double>(const Job&, const Problem<double>&);
 

@@ -35,4 +35,12 @@ struct Outcome {
 template <class S>
 Outcome solve(const Job& job, const Problem<S>& problem);
 
+/// The solver on A with the noise asked for, if any.
+template <class S>
+PowerResult<S> power(OperatorRef<S> A, const NoiseModel<S>& noise, const PowerOptions& options, const Hooks<S>& hooks);
+
+/// The solver in two arithmetics, both watched.
+PowerResult<double> mixed_power(OperatorRef<float> A_single, OperatorRef<double> A, const PowerOptions& options,
+                                const Hooks<double>& hooks, const Watch& watch);
+
 }  // namespace hearsay::app

@@ -56,7 +56,7 @@ std::string accuracy_text(const PowerResult<double>& power, bool has_reference) 
   if (has_reference && !power.history.empty())
     text += line("sin(theta)", "{:.3g} against the reference", power.history.back().sin_theta);
   if (std::isfinite(power.sin_theta_estimate))
-    text += line("", "sin(theta) is about {:.2g} or less, judging by the gap of {:.3g} below the last eigenvalue",
+    text += line("", "sin(theta) is about {:.2g}, judging by the gap of {:.3g} below the last eigenvalue",
                  power.sin_theta_estimate, power.gap);
   else if (power.columns == power.basis.cols() && power.basis.cols() < power.basis.rows())
     text += line("", "no estimate of sin(theta): the block has no column beyond k to see the gap with");
@@ -92,30 +92,34 @@ std::string cost_text(const Outcome& outcome) {
 std::string_view in_words(theory::Condition condition) {
   switch (condition) {
     case theory::Condition::start:
-      return "the start block meets the wanted subspace";
+      return "the start block misses part of the wanted subspace";
     case theory::Condition::momentum:
-      return "a theorem covers the momentum";
+      return "no theorem covers the momentum";
     case theory::Condition::noise_outside:
-      return "(a) the noise outside the wanted subspace is small enough";
+      return "(a) too much noise outside the wanted subspace";
     case theory::Condition::noise_inside:
-      return "(b) the noise inside the wanted subspace is small enough";
+      return "(b) too much noise inside the wanted subspace";
     case theory::Condition::envelope:
-      return "tan(theta) stays below the envelope";
+      return "tan(theta) leaves the envelope";
   }
   return "";
 }
 
+std::string violation_text(const theory::Violation& violation) {
+  return line("", "from t = {}: {}, {:.3g} where {:.3g} is allowed", violation.iteration, in_words(violation.condition),
+              violation.value, violation.bound);
+}
+
 std::string audit_text(const theory::AuditReport& audit, double epsilon) {
+  using theory::Condition;
   std::string text = line("audit", "{} steps held against the theory for epsilon = {:g}", audit.steps.size(), epsilon);
   if (!audit.first_violation) return text + line("", "every condition and the envelope held at every step");
-  const auto describe = [&text](std::string_view label, const std::optional<theory::Violation>& violation) {
-    if (!violation) return (void)(text += line("", "{}: held at every step", label));
-    text += line("", "{}: first fails at t = {} ({}): {:.3g} > {:.3g}", label, violation->iteration,
-                 in_words(violation->condition), violation->value, violation->bound);
-  };
-  describe("conditions", audit.first_violation);
-  describe("noise", audit.first_noise_violation);
-  describe("envelope", audit.first_envelope_violation);
+  const Condition first = audit.first_violation->condition;
+  if (first == Condition::start || first == Condition::momentum) text += violation_text(*audit.first_violation);
+  text += audit.first_noise_violation ? violation_text(*audit.first_noise_violation)
+                                      : line("", "the noise conditions (a) and (b) held at every step");
+  text += audit.first_envelope_violation ? violation_text(*audit.first_envelope_violation)
+                                         : line("", "tan(theta) stayed below the envelope at every step");
   if (audit.first_envelope_violation && audit.envelope_promise_was_void)
     text += line("", "the envelope was promised no longer by then, so nothing is contradicted");
   return text;

@@ -7,6 +7,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "hearsay/block.hpp"
@@ -36,6 +37,14 @@ void require_connected(const Graph& graph);
 
 // ---- Gossip matrices ------------------------------------------------------------------------------------------------
 
+/// [lo, hi] holds every eigenvalue of W but the 1 of the constant vector.
+struct GossipSpectrum {
+  double lo = 0, hi = 0;  ///< both zero for a lonely agent
+  bool measured = true;   ///< false: hi is only a bound, for the solver did not get there
+
+  double gap() const;  ///< gamma_W = 1 - max(|lo|, |hi|)
+};
+
 /// W, valid by construction: every way to make one checks the rules, and the error names entry, value and rule.
 class GossipMatrix {
  public:
@@ -62,23 +71,20 @@ class GossipMatrix {
   /// twice it.
   Index diameter() const { return diameter_; }
 
+  /// In closed form, where there is one: a ring's.
+  const std::optional<GossipSpectrum>& known_spectrum() const { return known_spectrum_; }
+
  private:
   explicit GossipMatrix(CsrMatrix<double> W);
 
   CsrMatrix<double> W_;  // the diagonal is stored
   Index diameter_ = 0;
+  std::optional<GossipSpectrum> known_spectrum_;
 };
 
-/// [lo, hi] holds every eigenvalue of W but the 1 of the constant vector.
-struct GossipSpectrum {
-  double lo = 0, hi = 0;  ///< both zero for a lonely agent
-  bool measured = true;   ///< false: hi is only a bound, for the solver did not get there
-
-  double gap() const;  ///< gamma_W = 1 - max(|lo|, |hi|)
-};
-
-/// By a dense eigensolver up to 1000 agents; beyond, by accelerated_power on (I + W)/2 and (I - W)/2 with the constant
-/// vector taken out, each end widened by its residual.
+/// The closed form where there is one; by a dense eigensolver up to 1000 agents; beyond, by accelerated_power on
+/// (I + W)/2 and (I - W)/2 with the constant vector taken out, each end widened by its residual. Where the gap is too
+/// small for that to end in reasonable time, a bound.
 GossipSpectrum gossip_spectrum(const GossipMatrix& W);
 
 // ---- What the solver asks of a network ------------------------------------------------------------------------------

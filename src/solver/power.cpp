@@ -346,7 +346,11 @@ class Solve {
     result.residual = confirmed_.residual;
     if (status == Status::noise_floor) result.noise_floor = confirmed_.residual;
     result.noise_level = std::ldexp(detail::recent_noise(state_.history), total_exponent_);
-    const double gap = last.theta_k - last.theta_next;
+    // A fixed edge may lie above theta_{k+1}: what it damps has not converged, and lambda_{k+1} may be anywhere below
+    // it.
+    const double next =
+        edge_is_fixed() && pace.edge < last.theta_k ? std::max(last.theta_next, pace.edge) : last.theta_next;
+    const double gap = last.theta_k - next;
     result.gap = std::ldexp(gap, total_exponent_);
     if (plan_.p > plan_.k && gap > 0) result.sin_theta_estimate = std::min(1.0, confirmed_.absolute_residual / gap);
     result.momentum = described(pace).momentum;

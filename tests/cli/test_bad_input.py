@@ -214,3 +214,11 @@ def test_a_malformed_edge_list(hearsay, tmp_path):
     (tmp_path / "graph.txt").write_text("0 1\n1 x\n")
 
     hearsay.refuses("cluster", "graph.txt", "-k", 1, saying="graph.txt:2")
+
+
+def test_a_value_missing_at_the_end(hearsay, matrix):
+    hearsay.refuses("eigs", matrix, "-k", 2, "--seed", saying="--seed: needs a value")
+
+
+def test_no_name_at_all(hearsay):
+    hearsay.refuses("pca", "", "-k", 2, saying="must name a file")

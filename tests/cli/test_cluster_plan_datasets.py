@@ -121,3 +121,12 @@ def test_a_data_set_that_is_complete_is_not_fetched_again(hearsay, digits, tmp_p
 
 def test_a_graph_is_no_table_of_samples(hearsay, data_directory):
     hearsay.refuses("pca", "ego-facebook", "-k", 2, saying="hearsay cluster")
+
+
+def test_an_unreachable_server_is_exit_code_4_and_leaves_nothing(hearsay, tmp_path):
+    nobody = {name: "http://127.0.0.1:1" for name in ["https_proxy", "http_proxy", "all_proxy"]}
+
+    result = hearsay("datasets", "fetch", "ego-facebook", "--to", tmp_path / "data", env={**nobody, "no_proxy": ""})
+
+    assert result.returncode == 4 and result.stderr.startswith("hearsay: ")
+    assert not (tmp_path / "data").exists() or not any((tmp_path / "data").iterdir())

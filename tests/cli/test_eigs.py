@@ -113,3 +113,29 @@ def test_the_iteration_limit_writes_the_result_and_exits_with_3(hearsay, tmp_pat
 
     assert result["status"] == "iteration_limit" and result["iterations"] == 2
     assert np.load(tmp_path / "basis.npy").shape == (60, 3)
+
+
+@pytest.fixture
+def large(tmp_path):
+    """A diagonal matrix of dimension 6000, above what is solved densely: eigenvalues 5, 4, 3, 1, 1, ..."""
+    with open(tmp_path / "large.mtx", "w") as file:
+        file.write("%%MatrixMarket matrix coordinate real symmetric\n6000 6000 6000\n")
+        file.writelines(f"{i + 1} {i + 1} {max(5 - i, 1)}\n" for i in range(6000))
+    return "large.mtx"
+
+
+def test_above_5000_dimensions_the_next_eigenvalue_comes_from_a_solve(hearsay, large):
+    result = hearsay.json("eigs", large, "-k", 2, "--momentum", "optimal")
+
+    assert np.isclose(result["momentum"], 9 / 4, rtol=1e-8) and result["status"] == "converged"
+    assert any("noise-free solve" in note for note in result["notes"])
+
+
+def test_above_5000_dimensions_eigenvectors_must_be_given(hearsay, large, tmp_path):
+    np.save(tmp_path / "answer.npy", np.eye(6000)[:, :2])
+
+    hearsay.refuses("eigs", large, "-k", 2, "--noise", "adversarial:1e-3", saying=["adversarial", "5000", "6000"])
+    hearsay.refuses("eigs", large, "-k", 2, "--audit", "0.1", saying=["audit", "--reference"])
+    audited = hearsay.json("eigs", large, "-k", 2, "--audit", "0.1", "--reference", "answer.npy")
+
+    assert audited["audit"]["first_noise_violation"] is None

@@ -214,3 +214,10 @@ def test_planted_directions_are_found_in_a_table_with_names_and_labels(hearsay, 
 
     assert result["dimension"] == 5
     assert np.allclose(result["eigenvalues"], np.linalg.eigvalsh(np.cov(data.T))[::-1][:2], rtol=1e-9)
+
+
+def test_a_data_set_can_be_streamed(hearsay, digits):
+    streamed = hearsay.json("pca", "digits", "-k", 3, "--stream")
+
+    assert streamed["dimension"] == 64
+    assert np.allclose(streamed["eigenvalues"], hearsay.json("pca", "digits", "-k", 3)["eigenvalues"], rtol=1e-10)

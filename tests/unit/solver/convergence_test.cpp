@@ -62,6 +62,17 @@ TEST(AcceleratedPower, EstimatesTheSineFromResidualAndGapOnTheSafeSide) {
   EXPECT_LE(result.sin_theta_estimate, 1e3 * truth);
 }
 
+TEST(AcceleratedPower, DoesNotOverstateTheGapWhenAFixedEdgeLiesAboveTheNextEigenvalue) {
+  const auto planted = planted_spectrum(powers(80, 0.9), 13);  // lambda_3 = 0.81, lambda_4 = 0.729
+  const double edge = 0.79;
+
+  const auto result = accelerated_power<double>(
+      DenseSymmetric<double>(planted.A), {.rank = 3, .momentum = Momentum::fixed(edge * edge / 4), .tolerance = 1e-6});
+
+  EXPECT_EQ(result.status, Status::converged);
+  EXPECT_LE(result.gap, 0.81 - 0.729 + 1e-9);
+}
+
 TEST(AcceleratedPower, FollowsTheClosedFormOnTheLowerBoundInstance) {
   // A = diag(lambda x k, 2 sqrt(beta) x (d - k)): tan(theta_k) = h_0 2 beta^{t/2} / ((l+)^t + (l-)^t).
   const Index d = 60, k = 3;
