@@ -69,13 +69,13 @@ TEST(FindDataset, ListsTheNamesWhenNoneIsNear) {
 }
 
 TEST(DataDirectory, PrefersTheVariableOfItsOwn) {
-  EXPECT_EQ(data_directory("/data", "/cache", "/home/me"), fs::path("/data"));
-  EXPECT_EQ(data_directory(nullptr, "/cache", "/home/me"), fs::path("/cache/hearsay"));
-  EXPECT_EQ(data_directory(nullptr, nullptr, "/home/me"), fs::path("/home/me/.cache/hearsay"));
+  EXPECT_EQ(data_directory("/data", "/cache", "/users/me"), fs::path("/data"));
+  EXPECT_EQ(data_directory(nullptr, "/cache", "/users/me"), fs::path("/cache/hearsay"));
+  EXPECT_EQ(data_directory(nullptr, nullptr, "/users/me"), fs::path("/users/me/.cache/hearsay"));
 }
 
 TEST(DataDirectory, TakesAnEmptyVariableForNone) {
-  EXPECT_EQ(data_directory("", "", "/home/me"), fs::path("/home/me/.cache/hearsay"));
+  EXPECT_EQ(data_directory("", "", "/users/me"), fs::path("/users/me/.cache/hearsay"));
   EXPECT_THROW((void)data_directory("", nullptr, ""), InvalidArgument);
 }
 
