@@ -1,0 +1,70 @@
+// Averaging by talking to neighbours: L rounds of plain, accelerated or Chebyshev gossip, and the network that lives in
+// one process.
+//
+// All three are the recurrence Y_{l+1} = (1 + b_l) (W - c I) Y_l / (1 - c) - b_l Y_{l-1} from Y_0 = Z, whose weights
+// sum to one, so that the mean over the agents never changes:
+//
+//   plain        c = 0, b_l = 0
+//   accelerated  c = 0, b_l = omega, Y_{-1} = Y_0            (the paper's)
+//   chebyshev    c = (hi + lo)/2, b_0 = 0, then b_l = T_{l-1}(z)/T_{l+1}(z), z = 2 (1 - c)/(hi - lo)
+//
+// The last applies T_L((W - c I)/h)/T_L(z), h = (hi - lo)/2: no polynomial of degree L contracts more on [lo, hi].
+#pragma once
+
+#include "hearsay/block.hpp"
+#include "hearsay/network.hpp"
+
+namespace hearsay {
+
+enum class GossipKind { plain, accelerated, chebyshev };
+const char* name(GossipKind kind);
+
+/// A bound on what L rounds leave of the disagreement, in the Frobenius norm over all agents; exact for plain and
+/// Chebyshev gossip at the ends of the interval.
+double gossip_contraction(GossipKind kind, const GossipSpectrum& spectrum, Index rounds);
+
+/// The fewest rounds whose contraction is at most `goal`, taken as 1e-15 where it is less; 0 where goal >= 1.
+Index gossip_rounds(GossipKind kind, const GossipSpectrum& spectrum, double goal);
+
+/// Blocks that are kept between calls of gossip().
+struct GossipWorkspace {
+  Block<double> first, second;
+};
+
+/// out <- L rounds on Z (local agents x numbers); the votes come along. Z and out are different blocks.
+void gossip(NetworkRef net, GossipKind kind, Index rounds, const Block<double>& Z, Block<double>& out,
+            BlockView<double> votes, GossipWorkspace& workspace);
+
+/// The same for a caller who has no votes to send and calls it once.
+Block<double> gossip(NetworkRef net, GossipKind kind, Index rounds, const Block<double>& Z);
+
+/// Each column of the votes becomes its maximum over the whole network: diameter() rounds of votes alone.
+void agree_on_maximum(NetworkRef net, BlockView<double> votes);
+
+/// All agents in this process: a round is one sparse-times-tall product, threaded, and the same to the last bit for any
+/// number of threads.
+class LocalNetwork {
+ public:
+  explicit LocalNetwork(GossipMatrix W);                      ///< measures the spectrum
+  LocalNetwork(GossipMatrix W, const GossipSpectrum& known);  ///< or is told it
+
+  Index agents() const { return W_.agents(); }
+  Index local_agents() const { return W_.agents(); }
+  Index agent(Index local) const { return local; }
+  Index diameter() const { return W_.diameter(); }
+  const GossipSpectrum& spectrum() const { return spectrum_; }
+  const Traffic& traffic() const { return traffic_; }
+  const GossipMatrix& gossip_matrix() const { return W_; }
+
+  void mix(const MixStep& step, ConstBlockView<double> Z, ConstBlockView<double> Z_prev, BlockView<double> out,
+           BlockView<double> votes);
+
+ private:
+  void maximise(BlockView<double> votes) const;
+
+  GossipMatrix W_;
+  GossipSpectrum spectrum_;
+  Traffic traffic_;
+};
+
+}  // namespace hearsay
