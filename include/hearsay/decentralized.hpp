@@ -1,0 +1,176 @@
+// Decentralized PCA: n agents, each with a matrix A_i it will not share, find the top-k subspace of A = (1/n) sum A_i
+// by exchanging d x p blocks with their neighbours.
+//
+//   const auto shards = covariance_shards(data, even_split(data.rows(), 10, /*seed=*/1));
+//   LocalNetwork net(GossipMatrix::ring(10));
+//   const auto result = decentralized_pca(net, operators_of(shards), {.rank = 5});
+//
+// is the whole call. The solver is written once, against the Network concept: with all agents in this process, or with
+// one per rank. docs/algorithms/decentralized.md gives the methods in the same letters.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hearsay/block.hpp"
+#include "hearsay/gossip.hpp"
+#include "hearsay/graph.hpp"
+#include "hearsay/network.hpp"
+#include "hearsay/operator.hpp"
+#include "hearsay/power.hpp"
+
+namespace hearsay {
+
+// ---- What an agent holds --------------------------------------------------------------------------------------------
+
+/// The rows of each agent, ascending; a shard may be empty.
+using Split = std::vector<std::vector<Index>>;
+
+/// Sizes that differ by one at most: consecutive rows, or rows drawn by a seed.
+Split contiguous_split(Index rows, Index agents);
+Split even_split(Index rows, Index agents, std::uint64_t seed);
+
+/// One agent per distinct label, by ascending label.
+Split label_split(std::span<const std::int32_t> labels);
+
+/// Row r goes to agent assignment[r], in [0, agents).
+Split given_split(std::span<const std::int32_t> assignment, Index agents);
+
+/// A_i = weight Phi_i'Phi_i, with Phi_i the rows given, which it keeps. With weight n/m for m rows in all, the average
+/// over the agents is Phi'Phi/m. No rows at all make it zero.
+class CovarianceShard {
+ public:
+  using Scalar = double;
+
+  CovarianceShard(Block<double> rows, double weight);
+
+  Index dim() const { return rows_.cols(); }
+  Index samples() const { return samples_; }
+  void apply(ConstBlockView<double> X, BlockView<double> Y) const;
+  OperatorFacts facts() const { return {.positive_semidefinite = true}; }
+
+ private:
+  Block<double> rows_;  // Phi_i, or A_i itself where that is smaller
+  double weight_;
+  Index samples_;
+  bool formed_ = false;
+};
+
+/// One per agent, weighted n/m; `mean`, if given, is subtracted from every row: it must be the mean of all the data for
+/// the average to be their covariance.
+std::vector<CovarianceShard> covariance_shards(const Block<double>& data, const Split& split,
+                                               const Vector<double>* mean = nullptr);
+
+/// The same for shards that are apart already; all must have the same columns.
+std::vector<CovarianceShard> covariance_shards(const std::vector<Block<double>>& shards);
+
+/// What node i of an undirected graph knows of A = I + D^{-1/2} S D^{-1/2}: [A_i]_ii = n, [A_i]_ij = [A_i]_ji =
+/// n/(2 sqrt(d_i d_j)) for its neighbours j. Not positive semidefinite by itself; the average is.
+class NodeOperator {
+ public:
+  using Scalar = double;
+
+  /// neighbours[j] with S_ij / sqrt(d_i d_j).
+  NodeOperator(Index nodes, Index node, std::vector<std::pair<Index, double>> neighbours);
+
+  Index dim() const { return nodes_; }
+  void apply(ConstBlockView<double> X, BlockView<double> Y) const;
+
+ private:
+  Index nodes_, node_;
+  std::vector<std::pair<Index, double>> neighbours_;
+};
+
+/// One per node.
+std::vector<NodeOperator> node_operators(const Graph& graph);
+
+template <class Op>
+std::vector<OperatorRef<double>> operators_of(const std::vector<Op>& agents) {
+  return {agents.begin(), agents.end()};
+}
+template <class Op>
+std::vector<OperatorRef<double>> operators_of(const std::vector<Op>&& agents) = delete;
+
+// ---- The solver -----------------------------------------------------------------------------------------------------
+
+enum class Algorithm {
+  depm,    ///< power method with gossiped products; ends at a floor that the rounds set
+  adepm,   ///< the same with momentum (the paper's)
+  deepca,  ///< tracks the product, so that the rounds set no floor (Ye and Zhang)
+  adeepca  ///< tracks the whole accelerated step: momentum and no floor
+};
+const char* name(Algorithm algorithm);
+
+struct DecentralizedOptions {
+  static constexpr Index automatic = -1;
+
+  Algorithm algorithm = Algorithm::adeepca;
+  Index rank = 1;  ///< k
+  GossipKind gossip = GossipKind::chebyshev;
+  Index rounds = automatic;  ///< L, of every iteration; automatic measures what the noise condition asks for
+  bool raise_rounds = true;  ///< a tracked method that does not bear the rounds given raises them, and says so
+  Index max_iterations = 1000;
+  double tolerance = 1e-10;  ///< on every agent's ||A V - V V'AV||_F / ||A V||_F; 0 runs all the iterations
+  Momentum momentum = {};    ///< of the accelerated methods; the others have none
+  /// Automatic is centred where every A_i is known to be positive semidefinite; ask for it where only A is.
+  Damping damping = Damping::automatic;
+  std::uint64_t seed = 0;  ///< of X_0, which all agents share
+};
+
+struct DecentralizedEntry {
+  Index t = 0;
+  std::int64_t rounds = 0;  ///< with blocks, spent by everyone to reach X_t
+  Index rounds_next = 0;    ///< L of the gossip that follows
+  double residual = 0;      ///< the worst agent's, of X_t, with A X_t as it came out of that gossip
+  double disagreement = 0;  ///< a bound on what that gossip left between the agents, in the same units
+  double momentum = 0;      ///< the largest beta_{i,t}
+  double sin_theta = std::numeric_limits<double>::quiet_NaN();  ///< the worst agent's, against the reference
+};
+
+struct DecentralizedHooks {
+  /// Called every iteration; when it returns false at any agent, all stop together a few rounds later.
+  std::function<bool(const DecentralizedEntry&)> observe = {};
+  const Block<double>* reference = nullptr;  ///< d x k: fills history[].sin_theta
+};
+
+struct [[nodiscard]] DecentralizedResult {
+  std::vector<Block<double>> bases;  ///< d x k of each local agent: approximate eigenvectors, by decreasing eigenvalue
+  Block<double> eigenvalues;         ///< local agents x k, descending
+  Status status = Status::iteration_limit;
+  Index iterations = 0;
+  double residual = 0;         ///< the worst agent's at its last step: of X_{T-1}, while the bases are those of X_T
+  double disagreement = 0;     ///< likewise
+  double agreement = 0;        ///< the largest sin(theta_k) between two local agents (see basis_agreement)
+  Index rounds_per_iteration;  ///< L, as finally used
+  Index restarts = 0;          ///< times the rounds given were too few and were raised
+  Traffic traffic;             ///< of this run
+  double momentum = 0;         ///< beta of the last step, the largest of any agent
+  Damping damping = Damping::symmetric;  ///< as used
+  Index columns = 0;                     ///< p
+  /// ||mean S_i - mean G_i||_F / ||mean G_i||_F of a tracked method, zero but for rounding; NaN where not all agents
+  /// are here.
+  double conservation_error = std::numeric_limits<double>::quiet_NaN();
+  std::vector<std::uint64_t> digests;  ///< one per local agent, of its basis
+  std::uint64_t digest = 0;            ///< of all agents', in their order
+  std::vector<DecentralizedEntry> history;
+  std::vector<std::string> notes;
+};
+
+/// A[i] belongs to the i-th agent here. Throws InvalidArgument, at every agent, for options or shapes that do not fit.
+DecentralizedResult decentralized_pca(NetworkRef net, std::span<const OperatorRef<double>> A,
+                                      const DecentralizedOptions& options, const DecentralizedHooks& hooks = {});
+
+/// The largest sin(theta_k) between two of the bases: over all pairs of up to 64; beyond, the sum of the two largest
+/// against the first basis, which bounds it from above.
+double basis_agreement(std::span<const Block<double>> bases);
+
+/// FNV-1a over the bytes of a block, and over a list of such digests: equal results have equal digests wherever they
+/// were computed.
+std::uint64_t digest_of(const Block<double>& block);
+std::uint64_t digest_of(std::span<const std::uint64_t> digests);
+
+}  // namespace hearsay

@@ -1,0 +1,97 @@
+// What each agent does by itself, between two gossips.
+//
+// Legend      X  d x p orthonormal | G  the step before gossip, A_i X_t - M_i | M  shift X_t + beta X_{t-1} R_t^{-1}
+//             Z  what goes into the gossip, S what comes out | P = S + M, which approximates A X_t | H = X'P
+//             S = X_{t+1} R_{t+1}, R = T'R_0: a QR (T = I), or a polar factor on the first k columns
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "hearsay/block.hpp"
+#include "hearsay/decentralized.hpp"
+#include "hearsay/linalg.hpp"
+
+namespace hearsay::detail {
+
+/// Everything chosen before the first step; the same at every agent.
+struct Method {
+  Index d = 0, k = 0, p = 0;
+  bool tracked = false;    ///< gossip corrects S instead of starting from G
+  bool polar = false;      ///< factor by polar decomposition, so that columns do not turn from step to step
+  Momentum momentum = {};  ///< none for the plain methods
+  Damping damping = Damping::symmetric;
+};
+
+/// What an agent can tell of its own X_t once it has P.
+struct Measured {
+  double residual = 0;  ///< ||P - X X'P||_F / ||P||_F over the first k columns
+  double spread = 0;    ///< ||(I - X X')(Z - S)||_F / ||P||_F: how far its block was from what gossip made of it
+  double beta = 0;      ///< of the step that ends here
+  double edge = 0;      ///< b, as this agent estimates it
+  double lambda_k = 0;  ///< likewise
+  bool finite = true;
+};
+
+/// The local agents' blocks, stacked as Network wants them: row i is agent i's d x p block.
+class Agents {
+ public:
+  Agents(const Method& method, std::span<const OperatorRef<double>> A, const Block<double>& X_0);
+
+  /// Z_i <- G_i or, tracked and not afresh, S_i + G_{i,t} - G_{i,t-1}.
+  void prepare(bool afresh);
+
+  /// From S_i: P_i, what it tells, the next momentum, and X_{i,t+1}, R_{i,t+1}.
+  std::vector<Measured> advance();
+
+  /// The least b and lambda_k that any agent estimated, some steps ago. Once estimates no longer rise all use the same
+  /// b, for then M is the same linear map everywhere, and P = S + M owes nothing to differences between the agents; and
+  /// one that does not move for a small part of the gap, for then G and so S come to rest.
+  void agree_on_edge(double b, double lambda_k);
+
+  /// The next step is a first one again: no momentum, and S starts from G.
+  void restart() { first_ = true; }
+
+  Index count() const { return static_cast<Index>(A_.size()); }
+  const Block<double>& Z() const { return Z_; }
+  Block<double>& S() { return S_; }
+
+  /// X_{i,t}, its first k columns.
+  Eigen::Map<const Block<double>, 0, Eigen::OuterStride<>> basis(Index i) const;
+
+  /// X_{i,t} turned into approximate eigenvectors, and their Ritz values, by the latest H.
+  Block<double> eigenvectors(Index i) const;
+  Vector<double> eigenvalues(Index i) const { return states_[static_cast<std::size_t>(i)].ritz.values; }
+
+  /// ||mean S_i - mean G_i||_F / ||mean G_i||_F, over the agents here.
+  double conservation_error() const;
+
+ private:
+  struct State {
+    Small<double> R_0, T;          // R^{-1} = R_0^{-1} T
+    bool singular = false;         // R_0 is, and momentum must skip a step
+    double shift = 0, beta = 0;    // of the step in progress
+    double edge = 0;               // b, for the next one
+    SmallEigen<double> ritz = {};  // of the leading k x k part of H
+  };
+
+  Eigen::Map<Block<double>> block(Block<double>& stack, Index i) const {
+    return {stack.row(i).data(), method_.d, method_.p};
+  }
+  State& state(Index i) { return states_[static_cast<std::size_t>(i)]; }
+
+  void subtract_momentum(Index i);
+  Measured measure(Index i);
+  double edge(const Small<double>& H) const;
+  void factor(Index i);
+
+  Method method_;
+  std::span<const OperatorRef<double>> A_;
+  Block<double> X_, X_prev_, G_, Z_, S_, Y_;  // Y: A_i X_i, then the new G, then P
+  std::vector<State> states_;
+  double agreed_edge_ = 0;
+  bool rising_ = true;  // agreed values are out of date, and each agent goes by its own
+  bool first_ = true;
+};
+
+}  // namespace hearsay::detail

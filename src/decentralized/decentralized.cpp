@@ -1,0 +1,238 @@
+// DePM, ADePM, DeEPCA and ADeEPCA: one loop.
+//   G_{i,0} = A_i X_0 / 2,    G_{i,t} = A_i X_{i,t} - beta_{i,t} X_{i,t-1} R_{i,t}^{-1}
+//   S_i     = gossip(G_t)_i                        DePM (beta = 0), ADePM
+//   S_i     = gossip(S + G_t - G_{t-1})_i          DeEPCA (beta = 0), ADeEPCA: the mean of S stays the mean of G
+//   X_{i,t+1}, R_{i,t+1} = factor(S_i)             QR; ADeEPCA: polar on the first k columns
+//   beta_{i,t+1} from H = X_{i,t}'(S_i + beta_{i,t} X_{i,t-1} R_{i,t}^{-1}), which approximates X'AX
+//
+// Reference   Aguie, Even, Massoulie (2026), Section 4 (ADePM); Ye and Zhang (2021) (DeEPCA, without their sign
+//             adjustment, which a QR with a positive diagonal does not need).
+// Departures  beta_{i,t} is the Rayleigh quotient the paper explains, not the one it prints. Centred damping runs on
+//             A - (b/2) I. The paper fixes L and T; here L can follow from what is measured (pacing.hpp), and all
+//             agents stop at the same iteration because the maxima they decide by come along with the blocks.
+// Legend      agents.hpp
+#include "hearsay/decentralized.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "decentralized/agents.hpp"
+#include "decentralized/pacing.hpp"
+#include "hearsay/angles.hpp"
+#include "hearsay/error.hpp"
+#include "hearsay/random.hpp"
+
+namespace hearsay {
+
+using detail::Agents;
+using detail::Measured;
+using detail::Method;
+using detail::Pacing;
+
+namespace {
+
+bool accelerated(Algorithm algorithm) { return algorithm == Algorithm::adepm || algorithm == Algorithm::adeepca; }
+bool tracked(Algorithm algorithm) { return algorithm == Algorithm::deepca || algorithm == Algorithm::adeepca; }
+
+void validate(const DecentralizedOptions& options, Index d) {
+  require(options.rank >= 1 && options.rank <= d, fmt::format("rank = {}: must lie in [1, {}]", options.rank, d));
+  require(options.rounds >= 1 || options.rounds == DecentralizedOptions::automatic,
+          fmt::format("rounds = {}: must be at least 1, or automatic", options.rounds));
+  require(options.max_iterations >= 1, fmt::format("max_iterations = {}: must be at least 1", options.max_iterations));
+  require(std::isfinite(options.tolerance) && options.tolerance >= 0,
+          fmt::format("tolerance = {}: must be finite and not negative", options.tolerance));
+}
+
+// Facts every agent must share, agreed on before the first step: the dimension, and whether all A_i are known to be
+// positive semidefinite.
+struct Shared {
+  Index d;
+  bool positive_semidefinite;
+};
+
+Shared agree_on_facts(NetworkRef net, std::span<const OperatorRef<double>> A) {
+  require(static_cast<Index>(A.size()) == net.local_agents(),
+          fmt::format("{} operators: must be {}, one for each agent here", A.size(), net.local_agents()));
+  Block<double> votes(net.local_agents(), 3);
+  for (Index i = 0; i < votes.rows(); ++i) {
+    const auto& agent = A[static_cast<std::size_t>(i)];
+    require(agent.facts().exponent == 0, fmt::format("agent {}: its matrix is scaled by 2^{}; rescale its data first",
+                                                     net.agent(i), agent.facts().exponent));
+    const auto d = static_cast<double>(agent.dim());
+    votes.row(i) << d, -d, agent.facts().positive_semidefinite ? 0 : 1;
+  }
+  agree_on_maximum(net, votes);
+  for (Index i = 0; i < votes.rows(); ++i) {
+    const auto largest = static_cast<Index>(votes(i, 0)), smallest = static_cast<Index>(-votes(i, 1));
+    require(smallest == largest,
+            fmt::format("agent {} has dimension {}: must be the same everywhere, and others range from {} to {}",
+                        net.agent(i), A[static_cast<std::size_t>(i)].dim(), smallest, largest));
+  }
+  return {.d = A.empty() ? 0 : A.front().dim(), .positive_semidefinite = votes.rows() == 0 || votes(0, 2) == 0};
+}
+
+Method settle(const Shared& shared, const DecentralizedOptions& options) {
+  validate(options, shared.d);
+  const Momentum momentum = accelerated(options.algorithm) ? options.momentum : Momentum::none();
+  const bool estimated = momentum.rule == Momentum::Rule::automatic || momentum.rule == Momentum::Rule::paper;
+  // A momentum given as a number, and the paper's own rule, mean the paper's recurrence unless told otherwise.
+  const bool centred = options.damping == Damping::automatic
+                           ? momentum.rule == Momentum::Rule::automatic && shared.positive_semidefinite
+                           : options.damping == Damping::centred;
+  return {.d = shared.d,
+          .k = options.rank,
+          .p = std::min(shared.d, options.rank + (estimated ? 1 : 0)),
+          .tracked = tracked(options.algorithm),
+          .polar = options.algorithm == Algorithm::adeepca,
+          .momentum = momentum,
+          .damping = centred ? Damping::centred : Damping::symmetric};
+}
+
+enum Vote : Index { residual, spread, noise, minus_edge, minus_lambda_k, trouble, votes_cast };
+constexpr double none = 0, asked_to_stop = 1, not_finite = 2;  // trouble
+
+class Run {
+ public:
+  Run(NetworkRef net, std::span<const OperatorRef<double>> A, const DecentralizedOptions& options,
+      const DecentralizedHooks& hooks)
+      : net_(net),
+        options_(options),
+        hooks_(hooks),
+        before_(net.traffic()),
+        method_(settle(agree_on_facts(net, A), options)),
+        agents_(
+            method_, A,
+            random_orthonormal<double>(method_.d, method_.p, {.seed = options.seed, .stream = Stream::start_block})),
+        pacing_(options, method_, net.agents(), net.spectrum()),
+        votes_(Block<double>::Zero(net.local_agents(), votes_cast)),
+        seen_(votes_) {
+    require(
+        hooks.reference == nullptr || (hooks.reference->rows() == method_.d && hooks.reference->cols() == method_.k),
+        fmt::format("reference basis: must be {} x {}", method_.d, method_.k));
+  }
+
+  DecentralizedResult run() {
+    for (Index t = 0; t < options_.max_iterations; ++t) {
+      const bool afresh = pacing_.begin(t);
+      entry_ = {.t = t, .rounds = net_.traffic().rounds - before_.rounds, .rounds_next = pacing_.rounds()};
+      entry_.sin_theta = worst_sine();
+      agents_.prepare(afresh);                                                                        // Z_i
+      gossip(net_, options_.gossip, pacing_.rounds(), agents_.Z(), agents_.S(), votes_, workspace_);  // S_i
+      rounds_since_vote_ += pacing_.rounds();
+      if (method_.tracked && net_.local_agents() == net_.agents())
+        conservation_error_ = std::max(conservation_error_, agents_.conservation_error());
+      remember(agents_.advance());  // X_{i,t+1}, R_{i,t+1}
+      if (const auto verdict = decide()) return finish(*verdict, t + 1);
+    }
+    return finish(Status::iteration_limit, options_.max_iterations);
+  }
+
+ private:
+  double worst_sine() const {
+    if (hooks_.reference == nullptr) return std::numeric_limits<double>::quiet_NaN();
+    double worst = 0;
+    for (Index i = 0; i < agents_.count(); ++i)
+      worst = std::max(worst, sin_theta<double>(*hooks_.reference, agents_.basis(i)));
+    return worst;
+  }
+
+  void remember(const std::vector<Measured>& measured) {
+    for (Index i = 0; i < seen_.rows(); ++i) {
+      const Measured& agent = measured[static_cast<std::size_t>(i)];
+      const double before = pacing_.spread(agent.spread), after = pacing_.contraction() * before;
+      seen_.row(i) << agent.residual, before, after, -agent.edge, -agent.lambda_k, agent.finite ? none : not_finite;
+      entry_.residual = std::max(entry_.residual, agent.residual);
+      entry_.disagreement = std::max(entry_.disagreement, after);
+      entry_.momentum = std::max(entry_.momentum, agent.beta);
+    }
+    history_.push_back(entry_);
+    stop_asked_ = stop_asked_ || (hooks_.observe && !hooks_.observe(entry_));
+    if (stop_asked_) seen_.col(trouble) = seen_.col(trouble).cwiseMax(asked_to_stop);
+  }
+
+  // Once the votes of an earlier iteration have been everywhere, every agent holds the same maxima, acts on them, and
+  // casts its next votes. A lonely agent need not wait.
+  std::optional<Status> decide() {
+    if (net_.diameter() == 0) return act(seen_.row(0));
+    if (rounds_since_vote_ < net_.diameter()) return std::nullopt;
+    const auto verdict = voted_ ? act(votes_.row(0)) : std::nullopt;
+    votes_ = seen_;
+    rounds_since_vote_ = 0;
+    voted_ = true;
+    return verdict;
+  }
+
+  std::optional<Status> act(const Eigen::Ref<const Eigen::RowVectorXd>& agreed) {
+    if (agreed(trouble) == not_finite) return Status::breakdown;
+    if (agreed(trouble) == asked_to_stop) return Status::stopped_by_observer;
+    if (agreed(residual) <= options_.tolerance) {
+      if (agreed(noise) <= options_.tolerance) return Status::converged;
+      // Each agent has come to rest, but at a place of its own, and no further step will bring them together.
+      if (!method_.tracked && options_.rounds != DecentralizedOptions::automatic) return Status::noise_floor;
+    }
+    agents_.agree_on_edge(-agreed(minus_edge), -agreed(minus_lambda_k));
+    if (pacing_.hear(agreed(residual), agreed(spread))) agents_.restart();
+    return std::nullopt;
+  }
+
+  DecentralizedResult finish(Status status, Index iterations) {
+    DecentralizedResult result;
+    result.status = status;
+    result.iterations = iterations;
+    result.eigenvalues.resize(agents_.count(), method_.k);
+    for (Index i = 0; i < agents_.count(); ++i) {
+      result.bases.push_back(agents_.eigenvectors(i));
+      result.eigenvalues.row(i) = agents_.eigenvalues(i);
+      result.digests.push_back(digest_of(result.bases.back()));
+    }
+    result.digest = digest_of(result.digests);
+    result.agreement = basis_agreement(result.bases);
+    result.residual = entry_.residual;
+    result.disagreement = entry_.disagreement;
+    result.rounds_per_iteration = entry_.rounds_next;
+    result.restarts = pacing_.restarts();
+    const Traffic now = net_.traffic();
+    result.traffic = {.rounds = now.rounds - before_.rounds,
+                      .control_rounds = now.control_rounds - before_.control_rounds,
+                      .messages = now.messages - before_.messages,
+                      .bytes = now.bytes - before_.bytes};
+    result.momentum = entry_.momentum;
+    result.damping = method_.damping;
+    result.columns = method_.p;
+    if (method_.tracked && net_.local_agents() == net_.agents()) result.conservation_error = conservation_error_;
+    result.history = std::move(history_);
+    result.notes = pacing_.notes();
+    if (status == Status::noise_floor)
+      result.notes.push_back(
+          fmt::format("each agent came to rest, {:.2g} apart from the others: {} rounds an iteration allow no more",
+                      result.agreement, options_.rounds));
+    return result;
+  }
+
+  NetworkRef net_;
+  const DecentralizedOptions& options_;
+  const DecentralizedHooks& hooks_;
+  const Traffic before_;
+  const Method method_;
+  Agents agents_;
+  Pacing pacing_;
+  Block<double> votes_, seen_;  // on their way, and of this iteration
+  GossipWorkspace workspace_;
+  Index rounds_since_vote_ = 0;
+  bool voted_ = false, stop_asked_ = false;
+  double conservation_error_ = 0;
+  DecentralizedEntry entry_;
+  std::vector<DecentralizedEntry> history_;
+};
+
+}  // namespace
+
+DecentralizedResult decentralized_pca(NetworkRef net, std::span<const OperatorRef<double>> A,
+                                      const DecentralizedOptions& options, const DecentralizedHooks& hooks) {
+  return Run(net, A, options, hooks).run();
+}
+
+}  // namespace hearsay

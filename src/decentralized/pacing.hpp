@@ -1,0 +1,59 @@
+// How many rounds the next gossip takes, from what the agents agreed on about the last ones.
+//
+// Gossip leaves rho_L D of the spread D between the agents, and that is the noise of the power method. Its condition,
+// ||U_-k' Xi|| <= c (lambda_k - b) sin(theta), holds if rho_L D <= kappa r, for the residual r is at least that gap
+// times sin(theta): both sides are measured. So L is the least that fulfils it. Untracked, D stays and L grows as r
+// falls; tracked, D falls with r and L settles. If r stops falling all the same, kappa was too generous and is halved.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "decentralized/agents.hpp"
+#include "hearsay/gossip.hpp"
+
+namespace hearsay::detail {
+
+class Pacing {
+ public:
+  Pacing(const DecentralizedOptions& options, const Method& method, Index agents, const GossipSpectrum& spectrum);
+
+  /// Sets the L of iteration t. True asks the trackers to start afresh from G, with as many rounds as exactness takes.
+  bool begin(Index t);
+
+  /// L of the gossip at hand.
+  Index rounds() const { return L_; }
+
+  /// What L rounds leave of a spread.
+  double contraction() const { return rho_; }
+
+  /// The spread there was, from the distance between an agent's blocks before and after: gossip of a few rounds does
+  /// not reach the mean it is measured against.
+  double spread(double moved) const { return moved / (1 - std::min(rho_, 0.9)); }
+
+  /// The agents have agreed on their worst residual and spread. True asks for a restart: the rounds given were too few.
+  bool hear(double residual, double spread);
+
+  std::vector<std::string> notes() const;
+  Index restarts() const { return restarts_; }
+
+ private:
+  Index wanted(double residual, double spread) const;
+  void note_progress(double error);
+
+  const DecentralizedOptions& options_;
+  bool tracked_, alone_, automatic_;
+  GossipSpectrum spectrum_;
+  double least_residual_;  // below this nothing is asked for
+  Index L_next_ = 0, L_ = 0;
+  double rho_ = 1;
+  const double first_kappa_;
+  double kappa_;
+  double best_ = std::numeric_limits<double>::infinity();  // error so far
+  Index since_best_ = 0;                                   // agreements since it fell to half
+  Index agreements_ = 0, restarts_ = 0;
+};
+
+}  // namespace hearsay::detail

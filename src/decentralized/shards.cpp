@@ -1,0 +1,100 @@
+// The matrices agents hold: a share of the rows, or a node and its edges.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "hearsay/decentralized.hpp"
+#include "hearsay/error.hpp"
+#include "hearsay/graph_tools.hpp"
+#include "hearsay/linalg.hpp"
+
+namespace hearsay {
+
+CovarianceShard::CovarianceShard(Block<double> rows, double weight)
+    : rows_(std::move(rows)), weight_(weight), samples_(rows_.rows()) {
+  require(rows_.cols() > 0, "shard of 0 columns: must have at least one");
+  require(std::isfinite(weight) && weight >= 0, fmt::format("weight = {}: must be finite and not negative", weight));
+  if (!all_finite<double>(rows_)) throw DataError("shard: has a value that is not finite");
+  // Two passes over m x d against one over d x d.
+  formed_ = 2 * samples_ > dim();
+  if (!formed_) return;
+  Block<double> A = Block<double>::Zero(dim(), dim());
+  accumulate_transposed<double>(borrow(rows_), rows_, A);
+  rows_ = weight_ * A;
+}
+
+void CovarianceShard::apply(ConstBlockView<double> X, BlockView<double> Y) const {
+  if (formed_) return multiply<double>(borrow(rows_), X, Y);
+  Block<double> U(samples_, X.cols());
+  multiply<double>(borrow(rows_), X, U);
+  Y.setZero();
+  accumulate_transposed<double>(borrow(rows_), U, Y);
+  Y *= weight_;
+}
+
+std::vector<CovarianceShard> covariance_shards(const Block<double>& data, const Split& split,
+                                               const Vector<double>* mean) {
+  require(mean == nullptr || mean->size() == data.cols(),
+          fmt::format("mean of {} columns: must have {}, as the data have", mean ? mean->size() : 0, data.cols()));
+  std::vector<Block<double>> shards;
+  for (const auto& rows : split) {
+    auto& shard = shards.emplace_back(static_cast<Index>(rows.size()), data.cols());
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      if (!(rows[r] >= 0 && rows[r] < data.rows()))
+        throw InvalidArgument(fmt::format("row {} of a shard: must lie in [0, {})", rows[r], data.rows()));
+      shard.row(static_cast<Index>(r)) = data.row(rows[r]);
+      if (mean != nullptr) shard.row(static_cast<Index>(r)) -= mean->transpose();
+    }
+  }
+  return covariance_shards(shards);
+}
+
+std::vector<CovarianceShard> covariance_shards(const std::vector<Block<double>>& shards) {
+  Index samples = 0;
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    samples += shards[i].rows();
+    require(shards[i].cols() == shards[0].cols(), fmt::format("shard {} has {} columns: must have {}, as shard 0 has",
+                                                              i, shards[i].cols(), shards[0].cols()));
+  }
+  require(samples > 0, fmt::format("{} shards: at least one must have a row", shards.size()));
+  std::vector<CovarianceShard> operators;
+  for (const auto& shard : shards)
+    operators.emplace_back(shard, static_cast<double>(shards.size()) / static_cast<double>(samples));
+  return operators;
+}
+
+NodeOperator::NodeOperator(Index nodes, Index node, std::vector<std::pair<Index, double>> neighbours)
+    : nodes_(nodes), node_(node), neighbours_(std::move(neighbours)) {
+  require(node >= 0 && node < nodes, fmt::format("node {}: must lie in [0, {})", node, nodes));
+  for (const auto& [j, entry] : neighbours_)
+    require(j >= 0 && j < nodes && j != node && std::isfinite(entry),
+            fmt::format("neighbour {} of node {}: must be another node in [0, {}), its entry finite", j, node, nodes));
+}
+
+void NodeOperator::apply(ConstBlockView<double> X, BlockView<double> Y) const {
+  const auto n = static_cast<double>(nodes_);
+  Y.setZero();
+  Y.row(node_) = n * X.row(node_);
+  for (const auto& [j, entry] : neighbours_) {
+    Y.row(node_) += n / 2 * entry * X.row(j);
+    Y.row(j) = n / 2 * entry * X.row(node_);
+  }
+}
+
+std::vector<NodeOperator> node_operators(const Graph& graph) {
+  const Vector<double> degree = degrees(graph);
+  std::vector<std::vector<std::pair<Index, double>>> neighbours(static_cast<std::size_t>(graph.nodes));
+  for (std::size_t e = 0; e < graph.edges.size(); ++e) {
+    const auto [i, j] = graph.edges[e];
+    const double weight = graph.weights.empty() ? 1.0 : graph.weights[e];
+    const double entry = weight / std::sqrt(degree(i) * degree(j));
+    neighbours[static_cast<std::size_t>(i)].emplace_back(j, entry);
+    neighbours[static_cast<std::size_t>(j)].emplace_back(i, entry);
+  }
+  std::vector<NodeOperator> operators;
+  for (Index i = 0; i < graph.nodes; ++i)
+    operators.emplace_back(graph.nodes, i, std::move(neighbours[static_cast<std::size_t>(i)]));
+  return operators;
+}
+
+}  // namespace hearsay

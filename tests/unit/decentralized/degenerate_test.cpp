@@ -1,0 +1,173 @@
+// Awkward networks and data: one agent, an empty shard, nothing to find, nothing to damp.
+#include <gtest/gtest.h>
+#include <hearsay/angles.hpp>
+#include <hearsay/error.hpp>
+#include <hearsay/operators/compose.hpp>
+#include <hearsay/operators/stored.hpp>
+
+#include "problems.hpp"
+#include "support/planted.hpp"
+#include "support/random_block.hpp"
+
+namespace hearsay {
+namespace {
+
+using test::planted_problem;
+using test::planted_spectrum;
+using test::Problem;
+using test::random_block;
+
+std::string refusal(const auto& call) {
+  try {
+    (void)call();
+  } catch (const InvalidArgument& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(LonelyAgent, TakesTheStepsOfTheCentralisedMethodAndSendsNothing) {
+  const auto planted = planted_spectrum({5, 4, 3.5, 1, 0.5, 0.2, 0.1, 0.05}, 1);
+  const DenseSymmetric<double> A(planted.A);
+  const Block<double> U = planted.top(2);
+  const Momentum momentum = Momentum::fixed(2.5);
+  const auto centralised = accelerated_power<double>(
+      A, {.rank = 2, .momentum = momentum, .oversample = 0, .tolerance = 1e-15, .max_iterations = 10},
+      {.reference = &U});
+
+  for (const Algorithm algorithm : {Algorithm::adepm, Algorithm::adeepca}) {
+    LocalNetwork net(GossipMatrix::ring(1));
+    const std::vector<OperatorRef<double>> alone{A};
+    const auto result = decentralized_pca(
+        net, alone, {.algorithm = algorithm, .rank = 2, .max_iterations = 10, .tolerance = 0, .momentum = momentum},
+        {.reference = &U});
+
+    for (std::size_t t = 0; t < 10; ++t)
+      EXPECT_NEAR(result.history[t].sin_theta, centralised.history[t].sin_theta, 1e-13) << t;
+    EXPECT_EQ(result.traffic.messages, 0);
+    EXPECT_EQ(result.traffic.rounds, 0);
+  }
+}
+
+TEST(LonelyAgent, StopsAtItsTolerance) {
+  const Problem problem = planted_problem(1, 100, 12, 3, 0.8, 2);
+  LocalNetwork net(problem.W);
+
+  const auto result = decentralized_pca(net, problem.operators(), {.rank = 3, .tolerance = 1e-10});
+
+  EXPECT_EQ(result.status, Status::converged);
+  EXPECT_LE(result.residual, 1e-10);
+  EXPECT_LE(sin_theta<double>(problem.U, result.bases[0]), 1e-8);
+}
+
+TEST(EmptyShard, LeavesTheAnswerToTheOthers) {
+  const Block<double> data = random_block(90, 10, 3) * random_block(10, 10, 4);
+  Split split = contiguous_split(90, 3);
+  split.emplace(split.begin() + 1);  // an agent without data between the others
+  Problem problem{.k = 2, .W = GossipMatrix::ring(4), .shards = covariance_shards(data, split)};
+  test::solve(problem);
+
+  for (const Algorithm algorithm : {Algorithm::depm, Algorithm::adepm, Algorithm::deepca, Algorithm::adeepca}) {
+    LocalNetwork net(problem.W);
+    const auto result =
+        decentralized_pca(net, problem.operators(), {.algorithm = algorithm, .rank = 2, .tolerance = 1e-11});
+
+    EXPECT_EQ(result.status, Status::converged) << name(algorithm);
+    for (const auto& basis : result.bases) EXPECT_LE(sin_theta<double>(problem.U, basis), 1e-9) << name(algorithm);
+  }
+}
+
+TEST(AgentsOfOneOperator, NeedOneRoundForTheyAgreeAlready) {
+  const auto planted = planted_spectrum({4, 3, 1, 0.5, 0.2}, 5);
+  const DenseSymmetric<double> A(planted.A);
+  const std::vector<OperatorRef<double>> same(5, A);
+  LocalNetwork net(GossipMatrix::ring(5));
+
+  const auto result = decentralized_pca(net, same, {.rank = 2, .tolerance = 1e-12});
+
+  EXPECT_EQ(result.status, Status::converged);
+  EXPECT_EQ(result.rounds_per_iteration, 1);
+  EXPECT_LE(sin_theta<double>(planted.top(2), result.bases[3]), 1e-11);
+}
+
+TEST(RankEqualToTheDimension, LeavesNothingToDamp) {
+  const Problem problem = planted_problem(4, 60, 5, 5, 0.8, 6);
+  LocalNetwork net(problem.W);
+
+  const auto result = decentralized_pca(net, problem.operators(), {.rank = 5, .tolerance = 1e-10});
+
+  EXPECT_EQ(result.status, Status::converged);
+  EXPECT_EQ(result.columns, 5);
+  EXPECT_EQ(result.momentum, 0);
+}
+
+TEST(ZeroMatrix, IsSolvedByAnyBasis) {
+  const std::vector<Block<double>> tables(3, Block<double>::Zero(4, 6));
+  const auto shards = covariance_shards(tables);
+  LocalNetwork net(GossipMatrix::ring(3));
+
+  const auto result = decentralized_pca(net, operators_of(shards), {.rank = 2, .max_iterations = 20});
+
+  EXPECT_EQ(result.status, Status::converged);
+  EXPECT_LE(result.eigenvalues.cwiseAbs().maxCoeff(), 0);
+}
+
+TEST(LowRankData, ConvergeAlthoughNoColumnIsLeftToEstimateBy) {
+  const Block<double> data = random_block(60, 2, 7) * random_block(2, 9, 8);
+  Problem problem{.k = 2, .W = GossipMatrix::ring(4), .shards = covariance_shards(data, contiguous_split(60, 4))};
+  test::solve(problem);
+  LocalNetwork net(problem.W);
+
+  const auto result = decentralized_pca(net, problem.operators(), {.rank = 2, .tolerance = 1e-11});
+
+  EXPECT_EQ(result.status, Status::converged);
+  EXPECT_LE(sin_theta<double>(problem.U, result.bases[1]), 1e-9);
+}
+
+TEST(DecentralizedPca, RefusesOptionsThatDoNotFit) {
+  const Problem problem = planted_problem(3, 60, 6, 2, 0.8, 9);
+  LocalNetwork net(problem.W);
+  const auto with = [&](DecentralizedOptions options) {
+    return refusal([&] { return decentralized_pca(net, problem.operators(), options); });
+  };
+
+  EXPECT_EQ(with({.rank = 0}), "rank = 0: must lie in [1, 6]");
+  EXPECT_EQ(with({.rank = 7}), "rank = 7: must lie in [1, 6]");
+  EXPECT_EQ(with({.rank = 2, .rounds = 0}), "rounds = 0: must be at least 1, or automatic");
+  EXPECT_EQ(with({.rank = 2, .max_iterations = 0}), "max_iterations = 0: must be at least 1");
+  EXPECT_EQ(with({.rank = 2, .tolerance = std::nan("")}), "tolerance = nan: must be finite and not negative");
+}
+
+TEST(DecentralizedPca, RefusesAgentsWithoutAnOperatorOrOfAnotherDimension) {
+  const Problem problem = planted_problem(3, 60, 6, 2, 0.8, 9), other = planted_problem(3, 60, 5, 2, 0.8, 9);
+  LocalNetwork net(problem.W);
+  auto operators = problem.operators();
+
+  operators[1] = other.operators()[1];
+  EXPECT_EQ(refusal([&] { return decentralized_pca(net, operators, {.rank = 2}); }),
+            "agent 0 has dimension 6: must be the same everywhere, and others range from 5 to 6");
+  operators.pop_back();
+  EXPECT_EQ(refusal([&] { return decentralized_pca(net, operators, {.rank = 2}); }),
+            "2 operators: must be 3, one for each agent here");
+}
+
+TEST(FaultyOperator, EndsInABreakdownEverywhereAtOnce) {
+  const Problem problem = planted_problem(4, 60, 6, 2, 0.8, 9);
+  auto operators = problem.operators();
+  Index products = 0;
+  const CallbackOperator<double> faulty(6, [&](ConstBlockView<double> X, BlockView<double> Y) {
+    problem.shards[2].apply(X, Y);
+    if (++products > 5) Y(0, 0) = std::nan("");
+  });
+  operators[2] = faulty;
+  LocalNetwork net(problem.W);
+
+  const auto result = decentralized_pca(net, operators, {.rank = 2, .tolerance = 0});
+
+  EXPECT_EQ(result.status, Status::breakdown);
+  EXPECT_LE(result.iterations, 10);
+  for (const auto& basis : result.bases) EXPECT_TRUE(basis.allFinite());
+}
+
+}  // namespace
+}  // namespace hearsay
