@@ -20,8 +20,9 @@ bool is_huge(std::string_view number) {
   const std::size_t point = std::min(digits.find('.'), digits.size());
   const std::size_t leading = digits.find_first_of("123456789");
   std::int64_t exponent = 0;
-  if (mark < number.size() && !to_integer(number.substr(mark + 1), exponent)) return number[mark + 1] != '-';
-  return exponent + static_cast<std::int64_t>(point) - static_cast<std::int64_t>(leading) > 0;
+  const bool beyond_int64 = mark < number.size() && !to_integer(number.substr(mark + 1), exponent);
+  if (beyond_int64) return number[mark + 1] != '-';
+  return exponent > static_cast<std::int64_t>(leading) - static_cast<std::int64_t>(point);
 }
 
 // Decimals of a few characters, which most tables are made of: an integer below 2^53 divided by a small power of ten is

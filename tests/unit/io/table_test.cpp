@@ -53,6 +53,13 @@ TEST(Table, ReadsNumbersInEveryDress) {
   EXPECT_EQ(row, (Block<double>(1, 8) << 1.5, -2000, 3, 0.5, 5, 0.01, 7, 5).finished());
 }
 
+TEST(Table, RoundsWhatNoDoubleHoldsByItsExponent) {
+  const Block<double> row = values_of("0.37e-9223372036854775808,0.37e-99999999999999999999,-1e-9223372036854775807\n");
+
+  EXPECT_EQ(row, (Block<double>(1, 3) << 0.0, 0.0, 0.0).finished());
+  EXPECT_THROW(values_of("1e9223372036854775807\n"), DataError);
+}
+
 TEST(Table, KeepsExtremeValues) {
   const Block<double> row = values_of("1e300,1e-300,5e-324,1e-400,-1e-400,1.7976931348623157e308,0e999\n");
 
