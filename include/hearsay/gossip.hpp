@@ -12,6 +12,7 @@
 #pragma once
 
 #include "hearsay/block.hpp"
+#include "hearsay/message.hpp"
 #include "hearsay/network.hpp"
 
 namespace hearsay {
@@ -45,8 +46,9 @@ void agree_on_maximum(NetworkRef net, BlockView<double> votes);
 /// number of threads.
 class LocalNetwork {
  public:
-  explicit LocalNetwork(GossipMatrix W);                      ///< measures the spectrum
-  LocalNetwork(GossipMatrix W, const GossipSpectrum& known);  ///< or is told it
+  /// Measures the spectrum, or is told it.
+  explicit LocalNetwork(GossipMatrix W, MessagePrecision precision = MessagePrecision::real64);
+  LocalNetwork(GossipMatrix W, const GossipSpectrum& known, MessagePrecision precision = MessagePrecision::real64);
 
   Index agents() const { return W_.agents(); }
   Index local_agents() const { return W_.agents(); }
@@ -54,16 +56,17 @@ class LocalNetwork {
   Index diameter() const { return W_.diameter(); }
   const GossipSpectrum& spectrum() const { return spectrum_; }
   const Traffic& traffic() const { return traffic_; }
+  ConstBlockView<double> untold() const { return untold_; }
   const GossipMatrix& gossip_matrix() const { return W_; }
 
   void mix(const MixStep& step, ConstBlockView<double> Z, ConstBlockView<double> Z_prev, BlockView<double> out,
            BlockView<double> votes);
 
  private:
-  void maximise(BlockView<double> votes) const;
-
   GossipMatrix W_;
   GossipSpectrum spectrum_;
+  MessagePrecision precision_;
+  Block<double> told_, untold_;  // of each agent's block; forgotten when the blocks change their shape
   Traffic traffic_;
 };
 
