@@ -124,6 +124,7 @@ struct DecentralizedOptions {
 struct DecentralizedEntry {
   Index t = 0;
   std::int64_t rounds = 0;  ///< with blocks, spent by everyone to reach X_t
+  std::int64_t bytes = 0;   ///< sent by all of them for it
   Index rounds_next = 0;    ///< L of the gossip that follows
   double residual = 0;      ///< the worst agent's, of X_t, with A X_t as it came out of that gossip
   double disagreement = 0;  ///< a bound on what that gossip left between the agents, in the same units

@@ -117,7 +117,11 @@ class Run {
   DecentralizedResult run() {
     for (Index t = 0; t < options_.max_iterations; ++t) {
       const bool afresh = pacing_.begin(t);
-      entry_ = {.t = t, .rounds = net_.traffic().rounds - before_.rounds, .rounds_next = pacing_.rounds()};
+      const Traffic now = net_.traffic();
+      entry_ = {.t = t,
+                .rounds = now.rounds - before_.rounds,
+                .bytes = now.bytes - before_.bytes,
+                .rounds_next = pacing_.rounds()};
       entry_.sin_theta = worst_sine();
       agents_.prepare(afresh);                                                                        // Z_i
       gossip(net_, options_.gossip, pacing_.rounds(), agents_.Z(), agents_.S(), votes_, workspace_);  // S_i
