@@ -38,7 +38,8 @@ void gossip(NetworkRef net, GossipKind kind, Index rounds, const Block<double>& 
 /// The same for a caller who has no votes to send and calls it once.
 Block<double> gossip(NetworkRef net, GossipKind kind, Index rounds, const Block<double>& Z);
 
-/// Each column of the votes becomes its maximum over the whole network: diameter() rounds of votes alone.
+/// Each column of the votes becomes its maximum over the whole network: diameter() rounds of votes alone,
+/// and more where messages get lost.
 void agree_on_maximum(NetworkRef net, BlockView<double> votes);
 
 /// All agents in this process: a round is one sparse-times-tall product, threaded, and the same to the last bit for any
@@ -60,8 +61,6 @@ class LocalNetwork {
            BlockView<double> votes);
 
  private:
-  void maximise(BlockView<double> votes) const;
-
   GossipMatrix W_;
   GossipSpectrum spectrum_;
   Traffic traffic_;
