@@ -137,6 +137,12 @@ struct DecentralizedHooks {
   const Block<double>* reference = nullptr;  ///< d x k: fills history[].sin_theta
 };
 
+/// What rounding the messages kept back in the last round of an iteration: the part of it outside the subspace,
+/// relative to ||A V||_F, the worst of the agents here. Zero where messages are doubles.
+struct MessageNoise {
+  double last = 0, largest = 0;
+};
+
 struct [[nodiscard]] DecentralizedResult {
   /// d x k of each local agent: approximate eigenvectors, by decreasing eigenvalue. 0 x 0 of one that is no
   /// contributor.
@@ -151,6 +157,7 @@ struct [[nodiscard]] DecentralizedResult {
   Index rounds_per_iteration;  ///< L, as finally used
   Index restarts = 0;          ///< times the rounds given were too few and were raised
   Traffic traffic;             ///< of this run
+  MessageNoise message_noise;  ///< part of the disagreement
   double momentum = 0;         ///< beta of the last step, the largest of any agent
   Damping damping = Damping::symmetric;  ///< as used
   Index columns = 0;                     ///< p

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "hearsay/block.hpp"
+#include "hearsay/message.hpp"
 #include "hearsay/network.hpp"
 
 namespace hearsay {
@@ -71,10 +72,13 @@ void validate(const Faults& faults, const GossipMatrix& W);
 /// stays symmetric and doubly stochastic, and the mean over the members never changes. After a crash or a return the
 /// members are the largest group of agents with paths between them (of two the one with the smallest agent), and an
 /// epoch begins: with W itself where all are there, with Metropolis weights on what is left of its edges otherwise.
+///
+/// Rounded messages tell changes, so a neighbour that missed some gets them with the next message, or the whole block
+/// in doubles where that is shorter.
 class FaultyNetwork {
  public:
   /// Throws like validate().
-  FaultyNetwork(GossipMatrix W, Faults faults);
+  FaultyNetwork(GossipMatrix W, Faults faults, MessagePrecision precision = MessagePrecision::real64);
 
   Index agents() const { return whole_.agents(); }
   Index local_agents() const { return whole_.agents(); }
@@ -82,6 +86,7 @@ class FaultyNetwork {
   Index diameter() const { return diameter_; }  ///< of the members' graph, and so the spectrum
   const GossipSpectrum& spectrum() const { return spectrum_; }
   const Traffic& traffic() const { return traffic_; }
+  ConstBlockView<double> untold() const { return telling_.untold; }
   const Epoch& epoch() const { return epoch_; }
 
   void mix(const MixStep& step, ConstBlockView<double> Z, ConstBlockView<double> Z_prev, BlockView<double> out,
@@ -110,7 +115,8 @@ class FaultyNetwork {
   bool any_loss(const Link& link, Index sender, std::uint32_t attempt) const;
   bool draw(const Link& link, bool with_blocks);
   void acknowledge(const Link& link, bool i_heard, bool j_heard);
-  void draw_round(bool with_blocks);
+  void draw_round(Index numbers, Index votes);
+  std::int64_t block_bytes(Index numbers, std::int64_t behind) const;
   void spread_hearing();
   void measure_distances(ConstBlockView<double> Z);
   std::vector<Index> find_members() const;
@@ -119,6 +125,7 @@ class FaultyNetwork {
 
   GossipMatrix whole_;  // as given
   Faults faults_;
+  MessagePrecision precision_;
   std::vector<Link> links_;
   std::vector<std::size_t> diagonal_;  // the place of W(i, i)
 
@@ -132,6 +139,8 @@ class FaultyNetwork {
   std::int64_t round_ = 0;
   Index wait_ = 0;  // of this round
   std::vector<char> up_;
+  std::vector<std::int64_t> behind_;  // messages in a row that did not pass each link
+  Telling telling_;
   std::vector<double> distance_;  // between the ends of each link
   std::vector<std::int64_t> expected_, missed_;
   Vector<double> before_, after_;

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "hearsay/block.hpp"
+#include "hearsay/message.hpp"
 #include "hearsay/network.hpp"
 
 namespace hearsay {
@@ -46,8 +47,9 @@ void agree_on_maximum(NetworkRef net, BlockView<double> votes);
 /// number of threads.
 class LocalNetwork {
  public:
-  explicit LocalNetwork(GossipMatrix W);                      ///< measures the spectrum
-  LocalNetwork(GossipMatrix W, const GossipSpectrum& known);  ///< or is told it
+  /// Measures the spectrum, or is told it.
+  explicit LocalNetwork(GossipMatrix W, MessagePrecision precision = MessagePrecision::real64);
+  LocalNetwork(GossipMatrix W, const GossipSpectrum& known, MessagePrecision precision = MessagePrecision::real64);
 
   Index agents() const { return W_.agents(); }
   Index local_agents() const { return W_.agents(); }
@@ -55,6 +57,7 @@ class LocalNetwork {
   Index diameter() const { return W_.diameter(); }
   const GossipSpectrum& spectrum() const { return spectrum_; }
   const Traffic& traffic() const { return traffic_; }
+  ConstBlockView<double> untold() const { return telling_.untold; }
   const GossipMatrix& gossip_matrix() const { return W_; }
 
   void mix(const MixStep& step, ConstBlockView<double> Z, ConstBlockView<double> Z_prev, BlockView<double> out,
@@ -63,6 +66,8 @@ class LocalNetwork {
  private:
   GossipMatrix W_;
   GossipSpectrum spectrum_;
+  MessagePrecision precision_;
+  Telling telling_;
   Traffic traffic_;
 };
 

@@ -102,6 +102,15 @@ struct Traffic {
   std::int64_t control_rounds = 0;  ///< that carried votes alone
   std::int64_t messages = 0;        ///< one per round, edge and direction
   std::int64_t bytes = 0;
+
+  /// So many messages, each with the block's bytes and so many votes, which are doubles.
+  void add_round(std::int64_t messages_sent, std::int64_t block_bytes, std::int64_t votes) {
+    ++(block_bytes > 0 ? rounds : control_rounds);
+    messages += messages_sent;
+    bytes += messages_sent * (block_bytes + votes * static_cast<std::int64_t>(sizeof(double)));
+  }
+
+  friend bool operator==(const Traffic&, const Traffic&) = default;
 };
 
 /// The agents living in this process: all of them in a simulation, one under MPI. Blocks are stacked: row i of Z is the
@@ -111,6 +120,8 @@ struct Traffic {
 /// among its own and its neighbours': after diameter() rounds every agent holds the network's maximum, and no
 /// coordinator was asked. A Z without columns is a round for the votes alone. `out` overlaps neither Z nor Z_prev, and
 /// Z_prev is not read where step.previous = 0.
+///
+/// A network may round what it sends; then untold() is what the last round kept back of each block.
 template <class N>
 concept Network = requires(N& net, const N& seen, const MixStep& step, ConstBlockView<double> Z,
                            BlockView<double> out) {
@@ -185,6 +196,7 @@ class NetworkRef {
   Index diameter() const { return table_->diameter(object_); }
   GossipSpectrum spectrum() const { return table_->spectrum(object_); }
   Traffic traffic() const { return table_->traffic(object_); }
+  ConstBlockView<double> untold() const { return table_->untold(object_); }
   void mix(const MixStep& step, ConstBlockView<double> Z, ConstBlockView<double> Z_prev, BlockView<double> out,
            BlockView<double> votes) const {
     table_->mix(object_, step, Z, Z_prev, out, votes);
@@ -214,6 +226,7 @@ class NetworkRef {
     Index (*diameter)(const void*);
     GossipSpectrum (*spectrum)(const void*);
     Traffic (*traffic)(const void*);
+    ConstBlockView<double> (*untold)(const void*);
     void (*mix)(void*, const MixStep&, ConstBlockView<double>, ConstBlockView<double>, BlockView<double>,
                 BlockView<double>);
   };
@@ -240,6 +253,12 @@ class NetworkRef {
       [](const void* object) -> Index { return as<N>(object).diameter(); },
       [](const void* object) -> GossipSpectrum { return as<N>(object).spectrum(); },
       [](const void* object) -> Traffic { return as<N>(object).traffic(); },
+      [](const void* object) -> ConstBlockView<double> {
+        if constexpr (requires(const N& net) { net.untold(); })
+          return as<N>(object).untold();
+        else
+          return Block<double>();
+      },
       [](void* object, const MixStep& step, ConstBlockView<double> Z, ConstBlockView<double> Z_prev,
          BlockView<double> out,
          BlockView<double> votes) { static_cast<N*>(object)->mix(step, Z, Z_prev, out, votes); }};

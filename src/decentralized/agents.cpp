@@ -81,18 +81,18 @@ void Agents::agree_on_edge(double b, double lambda_k) {
   if (!(std::abs(b - agreed_edge_) <= negligible * (lambda_k - b))) agreed_edge_ = b;
 }
 
-std::vector<Measured> Agents::advance() {
+std::vector<Measured> Agents::advance(ConstBlockView<double> untold) {
   std::vector<Measured> measured(A_.size());
 #pragma omp parallel for schedule(static) num_threads(useful_threads(method_, count()))
   for (const Index i : present_) {
-    measured[static_cast<std::size_t>(i)] = measure(i);
+    measured[static_cast<std::size_t>(i)] = measure(i, untold);
     if (measured[static_cast<std::size_t>(i)].finite) factor(i);
   }
   first_ = false;
   return measured;
 }
 
-Measured Agents::measure(Index i) {
+Measured Agents::measure(Index i, ConstBlockView<double> untold) {
   State& agent = state(i);
   const Index k = method_.k;
   Y_.row(i) = (first_ ? 2 : 1) * S_.row(i);
@@ -115,6 +115,10 @@ Measured Agents::measure(Index i) {
   };
   out.residual = outside(P.leftCols(k)) / scale;
   out.spread = (first_ ? 2 : 1) * outside((block(Z_, i) - block(S_, i)).leftCols(k)) / scale;
+  if (untold.size() > 0) {
+    const Eigen::Map<const Block<double>> kept(untold.row(i).data(), method_.d, method_.p);
+    out.untold = (first_ ? 2 : 1) * outside(kept.leftCols(k)) / scale;
+  }
   return out;
 }
 

@@ -27,6 +27,7 @@ struct Method {
 struct Measured {
   double residual = 0;  ///< ||P - X X'P||_F / ||P||_F over the first k columns
   double spread = 0;    ///< ||(I - X X')(Z - S)||_F / ||P||_F: how far its block was from what gossip made of it
+  double untold = 0;    ///< the same of what rounding kept from the neighbours in the last round
   double beta = 0;      ///< of the step that ends here
   double edge = 0;      ///< b, as this agent estimates it
   double lambda_k = 0;  ///< likewise
@@ -41,9 +42,9 @@ class Agents {
   /// Z_i <- G_i or, tracked and not afresh, S_i + G_{i,t} - G_{i,t-1}.
   void prepare(bool afresh);
 
-  /// From S_i: P_i, what it tells, the next momentum, and X_{i,t+1}, R_{i,t+1}. One entry for every agent here; those
-  /// that are not present tell nothing.
-  std::vector<Measured> advance();
+  /// From S_i: P_i, what it tells, the next momentum, and X_{i,t+1}, R_{i,t+1}. `untold` is the network's. One entry
+  /// for every agent here; those that are not present tell nothing.
+  std::vector<Measured> advance(ConstBlockView<double> untold);
 
   /// The least b and lambda_k that any agent estimated, some steps ago. Once estimates no longer rise all use the same
   /// b, for then M is the same linear map everywhere, and P = S + M owes nothing to differences between the agents; and
@@ -88,7 +89,7 @@ class Agents {
   State& state(Index i) { return states_[static_cast<std::size_t>(i)]; }
 
   void subtract_momentum(Index i);
-  Measured measure(Index i);
+  Measured measure(Index i, ConstBlockView<double> untold);
   double edge(const Small<double>& H) const;
   void factor(Index i);
 

@@ -130,7 +130,7 @@ class Run {
       rounds_since_vote_ += pacing_.rounds();
       if (method_.tracked && net_.local_agents() == net_.agents())
         conservation_error_ = std::max(conservation_error_, agents_.conservation_error());
-      remember(agents_.advance());  // X_{i,t+1}, R_{i,t+1}
+      remember(agents_.advance(net_.untold()));  // X_{i,t+1}, R_{i,t+1}
       if (const auto verdict = decide()) return finish(*verdict, t + 1);
     }
     return finish(Status::iteration_limit, options_.max_iterations);
@@ -160,9 +160,10 @@ class Run {
   }
 
   void remember(const std::vector<Measured>& measured) {
+    message_noise_.last = 0;
     for (const Index i : agents_.present()) {
       const Measured& agent = measured[static_cast<std::size_t>(i)];
-      const double before = pacing_.spread(agent.spread), after = pacing_.contraction() * before;
+      const double before = pacing_.spread(agent.spread), after = pacing_.contraction() * before + agent.untold;
       seen_.row(i).head<votes_cast>() << agent.residual, before, after, -agent.edge, -agent.lambda_k,
           agent.finite ? none : not_finite;
       if (net_.unreliable()) {
@@ -172,7 +173,9 @@ class Run {
       entry_.residual = std::max(entry_.residual, agent.residual);
       entry_.disagreement = std::max(entry_.disagreement, after);
       entry_.momentum = std::max(entry_.momentum, agent.beta);
+      message_noise_.last = std::max(message_noise_.last, agent.untold);
     }
+    message_noise_.largest = std::max(message_noise_.largest, message_noise_.last);
     history_.push_back(entry_);
     stop_asked_ = stop_asked_ || (hooks_.observe && !hooks_.observe(entry_));
     if (stop_asked_) seen_.col(trouble) = seen_.col(trouble).cwiseMax(asked_to_stop);
@@ -238,6 +241,7 @@ class Run {
     result.momentum = entry_.momentum;
     result.damping = method_.damping;
     result.columns = method_.p;
+    result.message_noise = message_noise_;
     if (method_.tracked && net_.local_agents() == net_.agents()) result.conservation_error = conservation_error_;
     result.contributors = epochs_.back().members;
     result.epochs = std::move(epochs_);
@@ -268,6 +272,7 @@ class Run {
   bool voted_ = false, stop_asked_ = false;
   double conservation_error_ = 0;
   std::vector<Epoch> epochs_;
+  MessageNoise message_noise_;
   DecentralizedEntry entry_;
   std::vector<DecentralizedEntry> history_;
 };

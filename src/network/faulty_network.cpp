@@ -42,9 +42,10 @@ void add_reason(std::string& reason, const std::vector<Index>& agents, const cha
 
 }  // namespace
 
-FaultyNetwork::FaultyNetwork(GossipMatrix W, Faults faults)
+FaultyNetwork::FaultyNetwork(GossipMatrix W, Faults faults, MessagePrecision precision)
     : whole_(std::move(W)),
       faults_(std::move(faults)),
+      precision_(precision),
       W_(whole_.matrix()),
       W_t_(W_),
       words_((at(whole_.agents()) + 63) / 64) {
@@ -132,17 +133,24 @@ void FaultyNetwork::acknowledge(const Link& link, bool i_heard, bool j_heard) {
   traffic_.bytes += sent * acknowledgement_bytes;
 }
 
-void FaultyNetwork::draw_round(bool with_blocks) {
+std::int64_t FaultyNetwork::block_bytes(Index numbers, std::int64_t behind) const {
+  return numbers * std::min<std::int64_t>(sizeof(double), (1 + behind) * bytes_per_number(precision_));
+}
+
+void FaultyNetwork::draw_round(Index numbers, Index votes) {
+  const std::int64_t vote_bytes = votes * static_cast<std::int64_t>(sizeof(double)), hearing = (agents() + 7) / 8;
   W_t_.values = W_.values;
   wait_ = 0;
-  std::int64_t sent = 0;
   for (std::size_t l = 0; l < links_.size(); ++l) {
     const Link& link = links_[l];
     up_[l] = 0;
     const double weight = W_.values[link.upper];
     if (weight == 0) continue;  // it leads to an agent that is not there
-    sent += 2;
-    up_[l] = draw(link, with_blocks);
+    traffic_.messages += 2;
+    traffic_.bytes += 2 * (block_bytes(numbers, behind_[l]) + vote_bytes + hearing);
+    counts_.control_bytes += 2 * hearing;
+    up_[l] = draw(link, numbers > 0);
+    if (numbers > 0) behind_[l] = up_[l] != 0 ? 0 : behind_[l] + 1;
     for (const Index end : {link.i, link.j}) {
       ++expected_[at(end)];
       missed_[at(end)] += up_[l] == 0;
@@ -153,11 +161,7 @@ void FaultyNetwork::draw_round(bool with_blocks) {
     W_t_.values[diagonal_[at(link.j)]] += weight;
   }
   counts_.waited_rounds += wait_;
-  const std::int64_t hearing = sent * ((agents() + 7) / 8);
-  counts_.control_bytes += hearing;
-  traffic_.bytes += hearing;
-  traffic_.messages += sent;
-  ++(with_blocks ? traffic_.rounds : traffic_.control_rounds);
+  ++(numbers > 0 ? traffic_.rounds : traffic_.control_rounds);
   ++round_;
 }
 
@@ -166,15 +170,12 @@ void FaultyNetwork::mix(const MixStep& step, ConstBlockView<double> Z, ConstBloc
   const Index n = agents(), numbers = Z.cols();
   require(Z.rows() == n && out.rows() == n && out.cols() == numbers && votes.rows() == n,
           fmt::format("blocks of {} agents: must be {}, as the network has", Z.rows(), n));
-  const std::int64_t messages_before = traffic_.messages, control_before = counts_.control_messages;
-  draw_round(numbers > 0);
-  const std::int64_t messages = traffic_.messages - messages_before - (counts_.control_messages - control_before);
-  traffic_.bytes += messages * (numbers + votes.cols()) * static_cast<std::int64_t>(sizeof(double));
-
-  detail::mix_rows(W_t_, step, Z, Z_prev, out);
+  draw_round(numbers, votes.cols());
+  detail::mix_messages(W_t_, step, Z, Z_prev, precision_, telling_, out);
   if (votes.cols() > 0) detail::maximise(W_t_, votes);
   spread_hearing();
-  if (numbers > 0) measure_distances(Z);
+  if (numbers > 0)
+    measure_distances(precision_ == MessagePrecision::real64 ? Z : ConstBlockView<double>(telling_.told));
 }
 
 void FaultyNetwork::measure_distances(ConstBlockView<double> Z) {
@@ -280,6 +281,8 @@ void FaultyNetwork::install(std::vector<Index> members) {
     W_.values[link.upper] = W_.values[link.lower] = is_member(link.i) && is_member(link.j) ? weight(link.i, link.j) : 0;
   for (Index i = 0; i < agents(); ++i) W_.values[diagonal_[at(i)]] = is_member(i) ? weight(i, i) : 1;
   epoch_.members = std::move(members);
+  behind_.assign(links_.size(), 0);
+  telling_ = {};  // newcomers know nothing of what was told before
 }
 
 // Who was a member before has a block; the others get one from a neighbour that has, nearest first.

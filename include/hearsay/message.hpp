@@ -1,0 +1,42 @@
+// What a block becomes on its way to a neighbour: numbers of fewer bits.
+//
+// Agents tell each other changes. Every one knows what its neighbours have been told so far, and sends the rounded
+// difference to what it now holds; so the rounding is relative to the change, and fades as the agents come to rest. An
+// agent mixes with the blocks everybody knows, its own among them, and keeps what it has not yet been able to tell: the
+// mean over the agents never changes.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "hearsay/block.hpp"
+
+namespace hearsay {
+
+enum class MessagePrecision { real64, real32, bfloat16 };
+
+/// "double", "single", "bfloat16".
+const char* name(MessagePrecision precision);
+
+Index bytes_per_number(MessagePrecision precision);
+
+/// Half the distance from 1 to the next number, the relative error of one rounding.
+double unit_roundoff(MessagePrecision precision);
+
+/// The message holds numbers.size() * bytes_per_number(precision) bytes. To the nearest, ties to even; numbers beyond
+/// the range of float become infinite.
+void encode(MessagePrecision precision, std::span<const double> numbers, std::byte* message);
+void decode(MessagePrecision precision, const std::byte* message, std::span<double> numbers);
+
+/// What decode() makes of encode().
+double rounded(MessagePrecision precision, double number);
+
+/// What the neighbours know of each agent's block, and the rest of it.
+struct Telling {
+  Block<double> told = {}, untold = {};
+};
+
+/// told <- told + rounded(Z - told), and untold <- Z - told.
+void tell(MessagePrecision precision, ConstBlockView<double> Z, BlockView<double> told, BlockView<double> untold);
+
+}  // namespace hearsay
