@@ -128,6 +128,8 @@ GossipMatrix::GossipMatrix(CsrMatrix<double> W) : W_(std::move(W)), diameter_(de
   if (diameter_ < 0) require_connected(support(W_));
 }
 
+Graph GossipMatrix::graph() const { return support(W_); }
+
 GossipMatrix GossipMatrix::ring(Index agents) {
   const Graph graph = ring_graph(agents);
   GossipMatrix W(weighted(graph, [&](Index, Index) { return agents == 2 ? 0.5 : 0.25; }));
