@@ -19,6 +19,7 @@ using Action = std::function<int()>;
 void add_pca(CLI::App& root, Action& action);
 void add_eigs(CLI::App& root, Action& action);
 void add_cluster(CLI::App& root, Action& action);
+void add_decentralized(CLI::App& root, Action& action);
 void add_plan(CLI::App& root, Action& action);
 void add_datasets(CLI::App& root, Action& action);
 void add_demo(CLI::App& root, Action& action);

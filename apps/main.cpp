@@ -29,8 +29,8 @@ int run(int argc, char** argv) {
       "4 communication failed, 1 anything else.");
 
   Action action;
-  for (const auto add :
-       {add_pca, add_eigs, add_cluster, add_plan, add_datasets, add_demo, add_info, add_completion, add_reference})
+  for (const auto add : {add_pca, add_eigs, add_cluster, add_decentralized, add_plan, add_datasets, add_demo, add_info,
+                         add_completion, add_reference})
     add(root, action);
   style_help(root);
   try {

@@ -16,14 +16,8 @@ namespace hearsay::app {
 
 namespace {
 
-std::optional<double> given_real(const Job& job, std::string_view name) {
-  const auto found = job.given.find(name);
-  if (found == job.given.end()) return std::nullopt;
-  return parse_real(name, found->second);
-}
-
 double required_real(const Job& job, std::string_view name) {
-  const auto value = given_real(job, name);
+  const auto value = job.real(name);
   require(value.has_value(), fmt::format("{}: must be given, or --data or --matrix to take it from", name));
   return *value;
 }
@@ -71,9 +65,9 @@ std::optional<theory::PlanNetwork> network(const Job& job) {
   const auto agents = job.given.find("agents");
   if (agents == job.given.end()) return std::nullopt;
   return theory::PlanNetwork{.agents = parse_integer("agents", agents->second, 1),
-                             .spectral_gap = given_real(job, "gossip-gap").value_or(1.0),
-                             .local_norm = given_real(job, "max-norm"),
-                             .degree = given_real(job, "degree").value_or(2.0)};
+                             .spectral_gap = job.real("gossip-gap").value_or(1.0),
+                             .local_norm = job.real("max-norm"),
+                             .degree = job.real("degree").value_or(2.0)};
 }
 
 int run(Job job) {
@@ -91,12 +85,12 @@ int run(Job job) {
     request.dimension = parse_integer("dimension", dimension->second, 2);
     request.lambda_k = required_real(job, "lambda-k");
     request.lambda_k1 = required_real(job, "lambda-next");
-    request.lambda_1 = given_real(job, "lambda-1").value_or(request.lambda_k);
+    request.lambda_1 = job.real("lambda-1").value_or(request.lambda_k);
   }
-  request.epsilon = given_real(job, "epsilon").value_or(request.epsilon);
-  request.h0 = given_real(job, "start-tangent");
-  request.noise = given_real(job, "noise-level");
-  request.small_beta = given_real(job, "small-beta");
+  request.epsilon = job.real("epsilon").value_or(request.epsilon);
+  request.h0 = job.real("start-tangent");
+  request.noise = job.real("noise-level");
+  request.small_beta = job.real("small-beta");
   request.network = network(job);
 
   theory::Plan plan = theory::plan(request);

@@ -124,6 +124,7 @@ struct DecentralizedOptions {
 struct DecentralizedEntry {
   Index t = 0;
   std::int64_t rounds = 0;  ///< with blocks, spent by everyone to reach X_t
+  std::int64_t bytes = 0;   ///< sent by all of them for it
   Index rounds_next = 0;    ///< L of the gossip that follows
   double residual = 0;      ///< the worst agent's, of X_t, with A X_t as it came out of that gossip
   double disagreement = 0;  ///< a bound on what that gossip left between the agents, in the same units
@@ -144,8 +145,11 @@ struct MessageNoise {
 };
 
 struct [[nodiscard]] DecentralizedResult {
-  std::vector<Block<double>> bases;  ///< d x k of each local agent: approximate eigenvectors, by decreasing eigenvalue
-  Block<double> eigenvalues;         ///< local agents x k, descending
+  /// d x k of each local agent: approximate eigenvectors, by decreasing eigenvalue. 0 x 0 of one that is no
+  /// contributor.
+  std::vector<Block<double>> bases;
+  /// Local agents x k, descending: of the average of the contributors' A_i. NaN for one that is none.
+  Block<double> eigenvalues;
   Status status = Status::iteration_limit;
   Index iterations = 0;
   double residual = 0;         ///< the worst agent's at its last step: of X_{T-1}, while the bases are those of X_T
@@ -163,6 +167,9 @@ struct [[nodiscard]] DecentralizedResult {
   double conservation_error = std::numeric_limits<double>::quiet_NaN();
   std::vector<std::uint64_t> digests;  ///< one per local agent, of its basis
   std::uint64_t digest = 0;            ///< of all agents', in their order
+  std::vector<Index> contributors;     ///< agents, among all n, whose data are in the answer: the last epoch's members
+  std::vector<Epoch> epochs;           ///< one, unless agents crashed or came back
+  FaultCounts faults;                  ///< all zero on a network that cannot fail
   std::vector<DecentralizedEntry> history;
   std::vector<std::string> notes;
 };
@@ -170,6 +177,10 @@ struct [[nodiscard]] DecentralizedResult {
 /// A[i] belongs to the i-th agent here. Throws InvalidArgument, at every agent, for options or shapes that do not fit.
 DecentralizedResult decentralized_pca(NetworkRef net, std::span<const OperatorRef<double>> A,
                                       const DecentralizedOptions& options, const DecentralizedHooks& hooks = {});
+
+/// What turns the eigenvalues of a result into those of Phi'Phi/m' of the contributors' own m' rows, where each of the
+/// n shards is weighted n/m: (n'/n) (m/m') for n' contributors. One where all contribute; zero where m' is.
+double covariance_scale(std::span<const CovarianceShard> shards, std::span<const Index> contributors);
 
 /// The largest sin(theta_k) between two of the bases: over all pairs of up to 64; beyond, the sum of the two largest
 /// against the first basis, which bounds it from above.

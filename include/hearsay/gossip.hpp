@@ -39,7 +39,8 @@ void gossip(NetworkRef net, GossipKind kind, Index rounds, const Block<double>& 
 /// The same for a caller who has no votes to send and calls it once.
 Block<double> gossip(NetworkRef net, GossipKind kind, Index rounds, const Block<double>& Z);
 
-/// Each column of the votes becomes its maximum over the whole network: diameter() rounds of votes alone.
+/// Each column of the votes becomes its maximum over the whole network: diameter() rounds of votes alone,
+/// and more where messages get lost.
 void agree_on_maximum(NetworkRef net, BlockView<double> votes);
 
 /// All agents in this process: a round is one sparse-times-tall product, threaded, and the same to the last bit for any
@@ -56,7 +57,7 @@ class LocalNetwork {
   Index diameter() const { return W_.diameter(); }
   const GossipSpectrum& spectrum() const { return spectrum_; }
   const Traffic& traffic() const { return traffic_; }
-  ConstBlockView<double> untold() const { return untold_; }
+  ConstBlockView<double> untold() const { return telling_.untold; }
   const GossipMatrix& gossip_matrix() const { return W_; }
 
   void mix(const MixStep& step, ConstBlockView<double> Z, ConstBlockView<double> Z_prev, BlockView<double> out,
@@ -66,7 +67,7 @@ class LocalNetwork {
   GossipMatrix W_;
   GossipSpectrum spectrum_;
   MessagePrecision precision_;
-  Block<double> told_, untold_;  // of each agent's block; forgotten when the blocks change their shape
+  Telling telling_;
   Traffic traffic_;
 };
 

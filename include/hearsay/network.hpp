@@ -8,6 +8,8 @@
 #include <concepts>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "hearsay/block.hpp"
 #include "hearsay/csr.hpp"
@@ -30,6 +32,9 @@ Graph erdos_renyi_graph(Index nodes, double probability, std::uint64_t seed);
 /// Every node with `degree` neighbours: random pairs of half-edges, loops and repetitions swapped away. Throws
 /// likewise.
 Graph random_regular_graph(Index nodes, Index degree, std::uint64_t seed);
+
+/// So many more edges, between pairs drawn by the seed. Weights are not kept.
+Graph with_random_edges(const Graph& graph, Index extra, std::uint64_t seed);
 
 /// Throws InvalidArgument unless there is a path between any two nodes; the message tells the components.
 void require_connected(const Graph& graph);
@@ -56,15 +61,17 @@ class GossipMatrix {
   /// (I + W)/2: no eigenvalue below zero.
   static GossipMatrix lazy(const GossipMatrix& W);
 
-  /// A user's matrix; rows may miss 1 by 1e-9 of rounding, which the diagonal takes up. The second form also asks for
-  /// the edges of the graph given, no more and no fewer.
+  /// A user's matrix; rows may miss 1 by 1e-9 of rounding, which the diagonal takes up. With a graph, its edges are
+  /// asked for, no more and no fewer.
   static GossipMatrix from(const Block<double>& W);
   static GossipMatrix from(CsrMatrix<double> W);
+  static GossipMatrix from(const Block<double>& W, const Graph& graph);
   static GossipMatrix from(CsrMatrix<double> W, const Graph& graph);
 
   Index agents() const { return W_.rows; }
   const CsrMatrix<double>& matrix() const { return W_; }
   Index edges() const { return static_cast<Index>(W_.nonzeros() - W_.rows) / 2; }
+  Graph graph() const;  ///< who is joined to whom
 
   /// Rounds after which whatever one agent says has reached every other: the diameter, or for large graphs at most
   /// twice it.
@@ -131,12 +138,61 @@ concept Network = requires(N& net, const N& seen, const MixStep& step, ConstBloc
   { net.mix(step, Z, Z, out, out) } -> std::same_as<void>;  // step, Z, Z_prev, out, votes (local agents x any number)
 };
 
+// ---- Networks that fail ---------------------------------------------------------------------------------------------
+
+/// Who takes part from an iteration on. The answer is always that of the members' data.
+struct Epoch {
+  Index iteration = 0;              ///< the first one of these members
+  std::string reason = {};          ///< "start", "agent 4 crashed", ...
+  std::vector<Index> members = {};  ///< ascending
+};
+
+/// What went wrong, and what that cost.
+struct FaultCounts {
+  std::int64_t drops = 0;             ///< links down, each round counted
+  std::int64_t losses = 0;            ///< messages that never came
+  std::int64_t late = 0;              ///< messages that came after the patience, which is as good as never
+  std::int64_t waited_rounds = 0;     ///< that everyone waited for messages less late than that
+  std::int64_t crashes = 0;           ///< of agents
+  std::int64_t rejoins = 0;           ///< likewise
+  std::int64_t cut_off = 0;           ///< agents alive, but without a path to the members, when an epoch began
+  std::int64_t fallbacks = 0;         ///< times gossip had to do without acceleration
+  std::int64_t control_messages = 0;  ///< acknowledgements, and their repetitions
+  std::int64_t control_bytes = 0;     ///< of these, and of what travels with the votes to tell when all have been heard
+
+  friend bool operator==(const FaultCounts&, const FaultCounts&) = default;
+};
+
+/// What an agent can tell of the messages it got.
+struct Reception {
+  double missed = 0;  ///< the share that did not come, since votes were cast
+  double before = 0,
+         after = 0;  ///< the largest distance to a neighbour's block, in the iteration's first and last round
+};
+
+/// A network that may lose messages and agents has these too. Where they are missing nothing ever fails.
+///
+/// Votes reach everyone in diameter() rounds only if all links hold. So an agent also learns whose votes it has heard
+/// of, and settle_votes() lasts until each has heard of every member's: what they then decide by is the same
+/// everywhere.
+template <class N>
+concept UnreliableNetwork = Network<N> && requires(N& net, const N& seen, BlockView<double> block) {
+  { net.begin_iteration(Index{}) } -> std::convertible_to<std::optional<Epoch>>;  // a new epoch, if one begins here
+  { net.hand_over(block) } -> std::same_as<void>;     // who has just come takes a neighbour's row
+  { net.begin_votes() } -> std::same_as<void>;        // each agent casts new votes
+  { net.settle_votes(block) } -> std::same_as<void>;  // goes on with rounds of votes alone until all have heard all
+  { seen.reception(Index{}) } -> std::convertible_to<Reception>;  // of the i-th agent here
+  { seen.fault_counts() } -> std::convertible_to<FaultCounts>;
+};
+
 /// A reference to any Network, for code that is compiled once. It must not outlive what it refers to.
 class NetworkRef {
  public:
   template <class N>
   requires(Network<N> && !std::same_as<N, NetworkRef>) NetworkRef(N& net)  // NOLINT(google-explicit-constructor)
-      : object_(&net), table_(&table_for<N>) {}
+      : object_(&net), table_(&table_for<N>) {
+    if constexpr (UnreliableNetwork<N>) unreliable_ = &unreliable_for<N>;
+  }
 
   Index agents() const { return table_->agents(object_); }
   Index local_agents() const { return table_->local_agents(object_); }
@@ -150,6 +206,22 @@ class NetworkRef {
     table_->mix(object_, step, Z, Z_prev, out, votes);
   }
 
+  bool unreliable() const { return unreliable_ != nullptr; }
+  std::optional<Epoch> begin_iteration(Index t) const {
+    return unreliable() ? unreliable_->begin_iteration(object_, t) : std::nullopt;
+  }
+  void hand_over(BlockView<double> X) const {
+    if (unreliable()) unreliable_->hand_over(object_, X);
+  }
+  void begin_votes() const {
+    if (unreliable()) unreliable_->begin_votes(object_);
+  }
+  void settle_votes(BlockView<double> votes) const {
+    if (unreliable()) unreliable_->settle_votes(object_, votes);
+  }
+  Reception reception(Index local) const { return unreliable() ? unreliable_->reception(object_, local) : Reception{}; }
+  FaultCounts fault_counts() const { return unreliable() ? unreliable_->fault_counts(object_) : FaultCounts{}; }
+
  private:
   struct Table {
     Index (*agents)(const void*);
@@ -161,6 +233,15 @@ class NetworkRef {
     ConstBlockView<double> (*untold)(const void*);
     void (*mix)(void*, const MixStep&, ConstBlockView<double>, ConstBlockView<double>, BlockView<double>,
                 BlockView<double>);
+  };
+
+  struct Unreliable {
+    std::optional<Epoch> (*begin_iteration)(void*, Index);
+    void (*hand_over)(void*, BlockView<double>);
+    void (*begin_votes)(void*);
+    void (*settle_votes)(void*, BlockView<double>);
+    Reception (*reception)(const void*, Index);
+    FaultCounts (*fault_counts)(const void*);
   };
 
   template <class N>
@@ -186,8 +267,18 @@ class NetworkRef {
          BlockView<double> out,
          BlockView<double> votes) { static_cast<N*>(object)->mix(step, Z, Z_prev, out, votes); }};
 
+  template <class N>
+  static constexpr Unreliable unreliable_for = {
+      [](void* object, Index t) -> std::optional<Epoch> { return static_cast<N*>(object)->begin_iteration(t); },
+      [](void* object, BlockView<double> X) { static_cast<N*>(object)->hand_over(X); },
+      [](void* object) { static_cast<N*>(object)->begin_votes(); },
+      [](void* object, BlockView<double> votes) { static_cast<N*>(object)->settle_votes(votes); },
+      [](const void* object, Index local) -> Reception { return as<N>(object).reception(local); },
+      [](const void* object) -> FaultCounts { return as<N>(object).fault_counts(); }};
+
   void* object_;
   const Table* table_;
+  const Unreliable* unreliable_ = nullptr;
 };
 
 }  // namespace hearsay

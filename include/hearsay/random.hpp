@@ -10,7 +10,15 @@
 namespace hearsay {
 
 /// What a block of random numbers is for; keeps the streams of one seed apart.
-enum class Stream : std::uint32_t { start_block = 1, noise = 2, clustering = 3, graph = 4, test = 5, replacement = 6 };
+enum class Stream : std::uint32_t {
+  start_block = 1,
+  noise = 2,
+  clustering = 3,
+  graph = 4,
+  test = 5,
+  replacement = 6,
+  faults = 7
+};
 
 struct RandomKey {
   std::uint64_t seed = 0;

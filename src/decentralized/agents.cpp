@@ -3,6 +3,7 @@
 #include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "hearsay/error.hpp"
 #include "hearsay/linalg.hpp"
@@ -26,7 +27,8 @@ constexpr double negligible = 0.02;
 }  // namespace
 
 Agents::Agents(const Method& method, std::span<const OperatorRef<double>> A, const Block<double>& X_0)
-    : method_(method), A_(A), states_(A.size()) {
+    : method_(method), A_(A), states_(A.size()), present_(A.size()) {
+  std::iota(present_.begin(), present_.end(), Index{0});
   for (Block<double>* stack : {&X_, &X_prev_, &G_, &Z_, &S_, &Y_}) stack->setZero(count(), method.d * method.p);
   for (Index i = 0; i < count(); ++i) {
     block(X_, i) = X_0;
@@ -35,9 +37,9 @@ Agents::Agents(const Method& method, std::span<const OperatorRef<double>> A, con
 }
 
 void Agents::prepare(bool afresh) {
-  for (Index i = 0; i < count(); ++i) A_[static_cast<std::size_t>(i)].apply(block(X_, i), block(Y_, i));  // A_i X_t
+  for (const Index i : present_) A_[static_cast<std::size_t>(i)].apply(block(X_, i), block(Y_, i));  // A_i X_t
 #pragma omp parallel for schedule(static) num_threads(useful_threads(method_, count()))
-  for (Index i = 0; i < count(); ++i) {
+  for (const Index i : present_) {
     subtract_momentum(i);
     if (method_.tracked && !afresh && !first_)
       Z_.row(i) = S_.row(i) + (Y_.row(i) - G_.row(i));
@@ -64,6 +66,15 @@ void Agents::subtract_momentum(Index i) {
   if (first_) Y_.row(i) /= 2;
 }
 
+void Agents::begin_epoch(const std::vector<Index>& present) {
+  present_ = present;
+  for (Block<double>* stack : {&G_, &Z_, &S_, &Y_}) stack->setZero();
+  for (State& agent : states_) agent.edge = method_.momentum.rule == Momentum::Rule::fixed ? method_.momentum.edge : 0;
+  agreed_edge_ = 0;
+  rising_ = true;
+  restart();
+}
+
 void Agents::agree_on_edge(double b, double lambda_k) {
   if (method_.momentum.rule != Momentum::Rule::automatic) return;
   rising_ = b > still_rising * agreed_edge_;
@@ -73,7 +84,7 @@ void Agents::agree_on_edge(double b, double lambda_k) {
 std::vector<Measured> Agents::advance(ConstBlockView<double> untold) {
   std::vector<Measured> measured(A_.size());
 #pragma omp parallel for schedule(static) num_threads(useful_threads(method_, count()))
-  for (Index i = 0; i < count(); ++i) {
+  for (const Index i : present_) {
     measured[static_cast<std::size_t>(i)] = measure(i, untold);
     if (measured[static_cast<std::size_t>(i)].finite) factor(i);
   }
@@ -153,8 +164,8 @@ Block<double> Agents::eigenvectors(Index i) const {
 }
 
 double Agents::conservation_error() const {
-  const double scale = G_.colwise().mean().norm();
-  return scale > 0 ? (S_ - G_).colwise().mean().norm() / scale : 0;
+  const double scale = G_.colwise().sum().norm();  // who is not present has zeros
+  return scale > 0 ? (S_ - G_).colwise().sum().norm() / scale : 0;
 }
 
 }  // namespace hearsay::detail

@@ -42,7 +42,8 @@ class Agents {
   /// Z_i <- G_i or, tracked and not afresh, S_i + G_{i,t} - G_{i,t-1}.
   void prepare(bool afresh);
 
-  /// From S_i: P_i, what it tells, the next momentum, and X_{i,t+1}, R_{i,t+1}. `untold` is the network's.
+  /// From S_i: P_i, what it tells, the next momentum, and X_{i,t+1}, R_{i,t+1}. `untold` is the network's. One entry
+  /// for every agent here; those that are not present tell nothing.
   std::vector<Measured> advance(ConstBlockView<double> untold);
 
   /// The least b and lambda_k that any agent estimated, some steps ago. Once estimates no longer rise all use the same
@@ -53,7 +54,13 @@ class Agents {
   /// The next step is a first one again: no momentum, and S starts from G.
   void restart() { first_ = true; }
 
+  /// The agents present from now on, by their place here. What was estimated of the others' A is forgotten, and X_t is
+  /// the X_0 of a new beginning.
+  void begin_epoch(const std::vector<Index>& present);
+
   Index count() const { return static_cast<Index>(A_.size()); }
+  const std::vector<Index>& present() const { return present_; }
+  Block<double>& X() { return X_; }
   const Block<double>& Z() const { return Z_; }
   Block<double>& S() { return S_; }
 
@@ -64,7 +71,7 @@ class Agents {
   Block<double> eigenvectors(Index i) const;
   Vector<double> eigenvalues(Index i) const { return states_[static_cast<std::size_t>(i)].ritz.values; }
 
-  /// ||mean S_i - mean G_i||_F / ||mean G_i||_F, over the agents here.
+  /// ||mean S_i - mean G_i||_F / ||mean G_i||_F, over the agents here and present.
   double conservation_error() const;
 
  private:
@@ -90,6 +97,7 @@ class Agents {
   std::span<const OperatorRef<double>> A_;
   Block<double> X_, X_prev_, G_, Z_, S_, Y_;  // Y: A_i X_i, then the new G, then P
   std::vector<State> states_;
+  std::vector<Index> present_;
   double agreed_edge_ = 0;
   bool rising_ = true;  // agreed values are out of date, and each agent goes by its own
   bool first_ = true;

@@ -9,7 +9,8 @@
 //             adjustment, which a QR with a positive diagonal does not need).
 // Departures  beta_{i,t} is the Rayleigh quotient the paper explains, not the one it prints. Centred damping runs on
 //             A - (b/2) I. The paper fixes L and T; here L can follow from what is measured (pacing.hpp), and all
-//             agents stop at the same iteration because the maxima they decide by come along with the blocks.
+//             agents stop at the same iteration because the maxima they decide by come along with the blocks. Where
+//             agents crash or come back an epoch begins: from X_t as X_0, with S = G, for the members' data alone.
 // Legend      agents.hpp
 #include "hearsay/decentralized.hpp"
 
@@ -17,9 +18,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 
 #include "decentralized/agents.hpp"
+#include "decentralized/outcome.hpp"
 #include "decentralized/pacing.hpp"
 #include "hearsay/angles.hpp"
 #include "hearsay/error.hpp"
@@ -92,11 +95,13 @@ Method settle(const Shared& shared, const DecentralizedOptions& options) {
 }
 
 enum Vote : Index { residual, spread, noise, minus_edge, minus_lambda_k, trouble, votes_cast };
+// On a network that may lose messages.
+constexpr Index missed = votes_cast, distance_before = missed + 1, distance_after = missed + 2, all_votes_cast = 9;
 constexpr double none = 0, asked_to_stop = 1, not_finite = 2;  // trouble
 
 class Run {
  public:
-  Run(NetworkRef net, std::span<const OperatorRef<double>> A, const DecentralizedOptions& options,
+  Run(NetworkRef net, const Epoch& first, std::span<const OperatorRef<double>> A, const DecentralizedOptions& options,
       const DecentralizedHooks& hooks)
       : net_(net),
         options_(options),
@@ -107,8 +112,9 @@ class Run {
             method_, A,
             random_orthonormal<double>(method_.d, method_.p, {.seed = options.seed, .stream = Stream::start_block})),
         pacing_(options, method_, net.agents(), net.spectrum()),
-        votes_(Block<double>::Zero(net.local_agents(), votes_cast)),
-        seen_(votes_) {
+        votes_(Block<double>::Zero(net.local_agents(), net.unreliable() ? all_votes_cast : Index{votes_cast})),
+        seen_(votes_),
+        epochs_{first} {
     require(
         hooks.reference == nullptr || (hooks.reference->rows() == method_.d && hooks.reference->cols() == method_.k),
         fmt::format("reference basis: must be {} x {}", method_.d, method_.k));
@@ -116,11 +122,16 @@ class Run {
 
   DecentralizedResult run() {
     for (Index t = 0; t < options_.max_iterations; ++t) {
+      if (const auto epoch = t > 0 ? net_.begin_iteration(t) : std::nullopt) begin_epoch(*epoch);
       const bool afresh = pacing_.begin(t);
-      entry_ = {.t = t, .rounds = net_.traffic().rounds - before_.rounds, .rounds_next = pacing_.rounds()};
+      const Traffic now = net_.traffic();
+      entry_ = {.t = t,
+                .rounds = now.rounds - before_.rounds,
+                .bytes = now.bytes - before_.bytes,
+                .rounds_next = pacing_.rounds()};
       entry_.sin_theta = worst_sine();
-      agents_.prepare(afresh);                                                                        // Z_i
-      gossip(net_, options_.gossip, pacing_.rounds(), agents_.Z(), agents_.S(), votes_, workspace_);  // S_i
+      agents_.prepare(afresh);                                                                       // Z_i
+      gossip(net_, pacing_.kind(), pacing_.rounds(), agents_.Z(), agents_.S(), votes_, workspace_);  // S_i
       rounds_since_vote_ += pacing_.rounds();
       if (method_.tracked && net_.local_agents() == net_.agents())
         conservation_error_ = std::max(conservation_error_, agents_.conservation_error());
@@ -131,20 +142,39 @@ class Run {
   }
 
  private:
+  // The members go on from where they are. Votes that were on their way are void.
+  void begin_epoch(const Epoch& epoch) {
+    std::vector<Index> present;
+    for (Index i = 0; i < net_.local_agents(); ++i)
+      if (std::binary_search(epoch.members.begin(), epoch.members.end(), net_.agent(i))) present.push_back(i);
+    net_.hand_over(agents_.X());
+    agents_.begin_epoch(present);
+    pacing_.begin_epoch(static_cast<Index>(epoch.members.size()), net_.spectrum());
+    seen_.setConstant(-std::numeric_limits<double>::infinity());
+    voted_ = false;
+    rounds_since_vote_ = 0;
+    epochs_.push_back(epoch);
+  }
+
   double worst_sine() const {
     if (hooks_.reference == nullptr) return std::numeric_limits<double>::quiet_NaN();
     double worst = 0;
-    for (Index i = 0; i < agents_.count(); ++i)
+    for (const Index i : agents_.present())
       worst = std::max(worst, sin_theta<double>(*hooks_.reference, agents_.basis(i)));
     return worst;
   }
 
   void remember(const std::vector<Measured>& measured) {
     message_noise_.last = 0;
-    for (Index i = 0; i < seen_.rows(); ++i) {
+    for (const Index i : agents_.present()) {
       const Measured& agent = measured[static_cast<std::size_t>(i)];
       const double before = pacing_.spread(agent.spread), after = pacing_.contraction() * before + agent.untold;
-      seen_.row(i) << agent.residual, before, after, -agent.edge, -agent.lambda_k, agent.finite ? none : not_finite;
+      seen_.row(i).head<votes_cast>() << agent.residual, before, after, -agent.edge, -agent.lambda_k,
+          agent.finite ? none : not_finite;
+      if (net_.unreliable()) {
+        const Reception reception = net_.reception(i);
+        seen_.row(i).tail<all_votes_cast - missed>() << reception.missed, reception.before, reception.after;
+      }
       entry_.residual = std::max(entry_.residual, agent.residual);
       entry_.disagreement = std::max(entry_.disagreement, after);
       entry_.momentum = std::max(entry_.momentum, agent.beta);
@@ -159,10 +189,14 @@ class Run {
   // Once the votes of an earlier iteration have been everywhere, every agent holds the same maxima, acts on them, and
   // casts its next votes. A lonely agent need not wait.
   std::optional<Status> decide() {
-    if (net_.diameter() == 0) return act(seen_.row(0));
+    if (agents_.present().empty()) return std::nullopt;
+    const Index any = agents_.present().front();
+    if (net_.diameter() == 0) return act(seen_.row(any));
     if (rounds_since_vote_ < net_.diameter()) return std::nullopt;
-    const auto verdict = voted_ ? act(votes_.row(0)) : std::nullopt;
+    if (voted_) net_.settle_votes(votes_);
+    const auto verdict = voted_ ? act(votes_.row(any)) : std::nullopt;
     votes_ = seen_;
+    net_.begin_votes();
     rounds_since_vote_ = 0;
     voted_ = true;
     return verdict;
@@ -177,7 +211,11 @@ class Run {
       if (!method_.tracked && options_.rounds != DecentralizedOptions::automatic) return Status::noise_floor;
     }
     agents_.agree_on_edge(-agreed(minus_edge), -agreed(minus_lambda_k));
-    if (pacing_.hear(agreed(residual), agreed(spread))) agents_.restart();
+    const Reception worst =
+        net_.unreliable()
+            ? Reception{.missed = agreed(missed), .before = agreed(distance_before), .after = agreed(distance_after)}
+            : Reception{};
+    if (pacing_.hear(agreed(residual), agreed(spread), worst)) agents_.restart();
     return std::nullopt;
   }
 
@@ -185,14 +223,17 @@ class Run {
     DecentralizedResult result;
     result.status = status;
     result.iterations = iterations;
-    result.eigenvalues.resize(agents_.count(), method_.k);
-    for (Index i = 0; i < agents_.count(); ++i) {
-      result.bases.push_back(agents_.eigenvectors(i));
+    result.eigenvalues.setConstant(agents_.count(), method_.k, std::numeric_limits<double>::quiet_NaN());
+    result.bases.resize(static_cast<std::size_t>(agents_.count()));
+    std::vector<Block<double>> present;
+    for (const Index i : agents_.present()) {
       result.eigenvalues.row(i) = agents_.eigenvalues(i);
-      result.digests.push_back(digest_of(result.bases.back()));
+      present.push_back(agents_.eigenvectors(i));
+      result.bases[static_cast<std::size_t>(i)] = present.back();
     }
+    for (const auto& basis : result.bases) result.digests.push_back(digest_of(basis));
     result.digest = digest_of(result.digests);
-    result.agreement = basis_agreement(result.bases);
+    result.agreement = basis_agreement(present);
     result.residual = entry_.residual;
     result.disagreement = entry_.disagreement;
     result.rounds_per_iteration = entry_.rounds_next;
@@ -207,12 +248,16 @@ class Run {
     result.columns = method_.p;
     result.message_noise = message_noise_;
     if (method_.tracked && net_.local_agents() == net_.agents()) result.conservation_error = conservation_error_;
+    result.contributors = epochs_.back().members;
+    result.epochs = std::move(epochs_);
+    result.faults = net_.fault_counts();
+    result.faults.fallbacks = pacing_.fallbacks();
     result.history = std::move(history_);
     result.notes = pacing_.notes();
-    if (status == Status::noise_floor)
-      result.notes.push_back(
-          fmt::format("each agent came to rest, {:.2g} apart from the others: {} rounds an iteration allow no more",
-                      result.agreement, options_.rounds));
+    if (const auto n = static_cast<Index>(result.contributors.size()); n < net_.agents())
+      result.notes.push_back(fmt::format(
+          "the answer is that of {} of {} agents, and the eigenvalues are those of their average", n, net_.agents()));
+    if (status == Status::noise_floor) result.notes.push_back(detail::floor_note(result.agreement, options_.rounds));
     return result;
   }
 
@@ -228,6 +273,7 @@ class Run {
   Index rounds_since_vote_ = 0;
   bool voted_ = false, stop_asked_ = false;
   double conservation_error_ = 0;
+  std::vector<Epoch> epochs_;
   MessageNoise message_noise_;
   DecentralizedEntry entry_;
   std::vector<DecentralizedEntry> history_;
@@ -237,7 +283,9 @@ class Run {
 
 DecentralizedResult decentralized_pca(NetworkRef net, std::span<const OperatorRef<double>> A,
                                       const DecentralizedOptions& options, const DecentralizedHooks& hooks) {
-  return Run(net, A, options, hooks).run();
+  Epoch everyone{.reason = "start", .members = std::vector<Index>(static_cast<std::size_t>(net.agents()))};
+  std::iota(everyone.members.begin(), everyone.members.end(), Index{0});
+  return Run(net, net.begin_iteration(0).value_or(everyone), A, options, hooks).run();
 }
 
 }  // namespace hearsay

@@ -34,6 +34,12 @@ constexpr Index short_patience = 12;
 // iterations of DeEPCA on digits by label, k = 13, the sine stood at 1.4e-12. So now and then S is made anew.
 constexpr Index refresh_interval = 256;
 
+// No loss makes gossip ask for more than so many times the rounds of a clean one.
+constexpr double most_slowdown = 50;
+
+// Rounds from which on a gossip that drives the agents apart is told from one that had bad luck.
+constexpr Index enough_to_judge = 6;
+
 }  // namespace
 
 Pacing::Pacing(const DecentralizedOptions& options, const Method& method, Index agents, const GossipSpectrum& spectrum)
@@ -42,25 +48,66 @@ Pacing::Pacing(const DecentralizedOptions& options, const Method& method, Index 
       alone_(agents == 1),
       automatic_(options.rounds == DecentralizedOptions::automatic),
       spectrum_(spectrum),
+      kind_(options.gossip),
       least_residual_(std::max(options.tolerance / 2, 4e-16 * std::sqrt(static_cast<double>(method.d)))),
       first_kappa_(first_kappa(method)),
       kappa_(first_kappa_) {
-  L_next_ = !automatic_ ? options.rounds
-            : alone_    ? 0
-                        : std::max<Index>(1, gossip_rounds(options.gossip, spectrum, first_contraction));
+  L_next_ = first_rounds();
+}
+
+Index Pacing::first_rounds() const {
+  if (!automatic_) return std::max(L_next_, options_.rounds);
+  return alone_ ? 0 : std::max<Index>(1, gossip_rounds(kind_, spectrum_, first_contraction));
+}
+
+void Pacing::begin_epoch(Index agents, const GossipSpectrum& spectrum) {
+  alone_ = agents == 1;
+  spectrum_ = spectrum;
+  kind_ = options_.gossip;
+  slowdown_ = 1;
+  observed_ = 0;
+  kappa_ = first_kappa_;
+  best_ = std::numeric_limits<double>::infinity();
+  since_best_ = 0;
+  L_next_ = first_rounds();
 }
 
 bool Pacing::begin(Index t) {
   const bool afresh = automatic_ && tracked_ && t > 0 && t % refresh_interval == 0;
-  L_ = afresh && !alone_ ? std::max(L_next_, gossip_rounds(options_.gossip, spectrum_, 0)) : L_next_;
-  rho_ = gossip_contraction(options_.gossip, spectrum_, L_);
+  L_ = afresh && !alone_ ? std::max(L_next_, enough_rounds(0)) : L_next_;
+  rho_ = gossip_contraction(kind_, spectrum_, L_);
   return afresh;
+}
+
+Index Pacing::enough_rounds(double goal) const {
+  const auto clean = static_cast<double>(gossip_rounds(kind_, spectrum_, goal));
+  return static_cast<Index>(std::ceil(slowdown_ * clean));
 }
 
 Index Pacing::wanted(double residual, double spread) const {
   const double kappa = agreements_ % 2 == 0 ? kappa_ / alternation : kappa_ * alternation;
   const double goal = spread > 0 ? kappa * std::max(residual, least_residual_) / spread : 1;
-  return std::max<Index>(1, gossip_rounds(options_.gossip, spectrum_, goal));
+  return std::max<Index>(1, enough_rounds(goal));
+}
+
+// The distances are those of a gossip's first round and its last, with L - 1 between them.
+bool Pacing::guard(const Reception& worst) {
+  if (worst.missed == 0) {
+    kind_ = options_.gossip;
+    slowdown_ = 1;
+    observed_ = 0;
+    return false;
+  }
+  if (L_ < 2 || !(worst.before > 0)) return false;
+  observed_ = std::min(1.0, worst.after / worst.before);
+  const double promised = gossip_contraction(kind_, spectrum_, L_ - 1);
+  const double slower = observed_ < 1 ? std::log(promised) / std::log(observed_) : most_slowdown;
+  slowdown_ = std::clamp(std::clamp(slower, slowdown_ / 2, slowdown_ * 2), 1.0, most_slowdown);
+  if (kind_ == GossipKind::plain || L_ < enough_to_judge || worst.after < worst.before) return false;
+  kind_ = GossipKind::plain;
+  slowdown_ = 1;
+  ++fallbacks_;
+  return true;
 }
 
 // The error is judged by residual and noise together: with far too few rounds each agent comes to rest at a place of
@@ -72,10 +119,15 @@ void Pacing::note_progress(double error) {
   since_best_ = 0;
 }
 
-bool Pacing::hear(double residual, double spread) {
+bool Pacing::hear(double residual, double spread, const Reception& worst) {
   if (alone_) return false;
   ++agreements_;
-  const double noise = rho_ * spread;
+  const bool fell_back = guard(worst);
+  if (fell_back) {
+    best_ = std::numeric_limits<double>::infinity();
+    since_best_ = 0;
+  }
+  const double noise = contraction() * spread;
   note_progress(residual + noise);
   const bool finished = residual + noise <= 10 * least_residual_;
   if (automatic_) {
@@ -84,11 +136,11 @@ bool Pacing::hear(double residual, double spread) {
       since_best_ = 0;
     }
     L_next_ = wanted(residual, spread);
-    return false;
+    return fell_back;
   }
   const bool stuck = (since_best_ >= short_patience && noise > residual) ||
                      (since_best_ >= patience && noise > first_kappa_ * residual);
-  if (!tracked_ || !options_.raise_rounds || finished || !stuck) return false;
+  if (!tracked_ || !options_.raise_rounds || finished || !stuck) return fell_back;
   L_next_ = std::clamp(wanted(residual, spread), L_ + 1, 2 * L_ + 4);
   best_ = std::numeric_limits<double>::infinity();
   since_best_ = 0;
@@ -101,6 +153,11 @@ std::vector<std::string> Pacing::notes() const {
   if (restarts_ > 0)
     notes.push_back(fmt::format("rounds = {}: too few for tracking on this network, raised to {} ({} restart{})",
                                 options_.rounds, L_next_, restarts_, restarts_ == 1 ? "" : "s"));
+  if (fallbacks_ > 0)
+    notes.push_back(
+        fmt::format("{} gossip drove the agents apart while messages were lost; it was plain until none was "
+                    "({} time{})",
+                    name(options_.gossip), fallbacks_, fallbacks_ == 1 ? "" : "s"));
   if (kappa_ < first_kappa_)
     notes.push_back(fmt::format("gossip was made {:g} times more exact, because the residual had stopped falling",
                                 first_kappa_ / kappa_));

@@ -63,6 +63,19 @@ std::vector<CovarianceShard> covariance_shards(const std::vector<Block<double>>&
   return operators;
 }
 
+double covariance_scale(std::span<const CovarianceShard> shards, std::span<const Index> contributors) {
+  const auto agents = static_cast<Index>(shards.size());
+  Index samples = 0, contributed = 0;
+  for (const auto& shard : shards) samples += shard.samples();
+  for (const Index agent : contributors) {
+    require(agent >= 0 && agent < agents, fmt::format("contributor {}: must lie in [0, {})", agent, agents));
+    contributed += shards[static_cast<std::size_t>(agent)].samples();
+  }
+  if (contributed == 0) return 0;
+  return static_cast<double>(contributors.size()) / static_cast<double>(agents) * static_cast<double>(samples) /
+         static_cast<double>(contributed);
+}
+
 NodeOperator::NodeOperator(Index nodes, Index node, std::vector<std::pair<Index, double>> neighbours)
     : nodes_(nodes), node_(node), neighbours_(std::move(neighbours)) {
   require(node >= 0 && node < nodes, fmt::format("node {}: must lie in [0, {})", node, nodes));

@@ -128,7 +128,9 @@ Block<double> gossip(NetworkRef net, GossipKind kind, Index rounds, const Block<
 
 void agree_on_maximum(NetworkRef net, BlockView<double> votes) {
   Block<double> nothing(net.local_agents(), 0);
+  net.begin_votes();
   for (Index round = 0; round < net.diameter(); ++round) net.mix({}, nothing, nothing, nothing, votes);
+  net.settle_votes(votes);
 }
 
 }  // namespace hearsay

@@ -20,15 +20,7 @@ void LocalNetwork::mix(const MixStep& step, ConstBlockView<double> Z, ConstBlock
   const Index n = agents(), numbers = Z.cols();
   require(Z.rows() == n && out.rows() == n && out.cols() == numbers && votes.rows() == n,
           fmt::format("blocks of {} agents: must be {}, as the network has", Z.rows(), n));
-  if (precision_ != MessagePrecision::real64 && told_.cols() != numbers)
-    for (Block<double>* block : {&told_, &untold_}) block->setZero(n, numbers);
-  if (precision_ == MessagePrecision::real64 || numbers == 0) {
-    detail::mix_rows(W_.matrix(), step, Z, Z_prev, out);
-  } else {
-    tell(precision_, Z, told_, untold_);
-    detail::mix_rows(W_.matrix(), step, told_, Z_prev, out);
-    out += (step.mixed + step.self) * untold_;  // which nobody else knows: the mean stays
-  }
+  detail::mix_messages(W_.matrix(), step, Z, Z_prev, precision_, telling_, out);
   if (votes.cols() > 0) detail::maximise(W_.matrix(), votes);
   traffic_.add_round(2 * W_.edges(), numbers * bytes_per_number(precision_), votes.cols());
 }

@@ -6,6 +6,7 @@
 
 #include "hearsay/block.hpp"
 #include "hearsay/csr.hpp"
+#include "hearsay/message.hpp"
 #include "hearsay/network.hpp"
 
 namespace hearsay::detail {
@@ -26,7 +27,12 @@ void mix_rows(const CsrMatrix<double>& W, const MixStep& step, ConstBlockView<do
 void mix_rows(const CsrMatrix<double>& W, std::span<const Index> rows, const MixStep& step, ConstBlockView<double> Z,
               ConstBlockView<double> Z_prev, BlockView<double> out);
 
-/// Each row of the votes becomes the largest among its own and its neighbours'.
+/// The same where the neighbours know of Z only what messages of this precision have told them. Telling begins anew
+/// when the blocks change their shape.
+void mix_messages(const CsrMatrix<double>& W, const MixStep& step, ConstBlockView<double> Z,
+                  ConstBlockView<double> Z_prev, MessagePrecision precision, Telling& telling, BlockView<double> out);
+
+/// Each row of the votes becomes the largest among its own and its neighbours'. No weight, no neighbour.
 void maximise(const CsrMatrix<double>& W, BlockView<double> votes);
 
 }  // namespace hearsay::detail

@@ -1,0 +1,154 @@
+// Faults made to order: links that go down, messages that are lost or late, agents that crash and come back; and the
+// network that suffers them.
+//
+//   FaultyNetwork net(GossipMatrix::ring(10), {.links = {{.kind = LinkFault::Kind::drop, .probability = 0.3}},
+//                                              .agents = {{.kind = AgentFault::Kind::crash, .agent = 4, .iteration =
+//                                              12}}, .seed = 7});
+//   const auto result = decentralized_pca(net, operators_of(shards), {.rank = 5});
+//
+// Everything is drawn from the seed, link by link and round by round, so that a run is the same every time and for any
+// number of threads. docs/algorithms/faults.md says what is guaranteed, and why it is done so and not otherwise.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "hearsay/block.hpp"
+#include "hearsay/message.hpp"
+#include "hearsay/network.hpp"
+
+namespace hearsay {
+
+/// Something that befalls a link, in a range of rounds, with a probability. Rounds are counted from 0, those that carry
+/// votes alone included.
+struct LinkFault {
+  enum class Kind {
+    drop,  ///< the link is down for a round, both ways
+    loss,  ///< a message from one end to the other does not come
+    delay  ///< a message comes some rounds late, in either direction
+  };
+  static constexpr Index any = -1;
+  static constexpr Index forever = std::numeric_limits<Index>::max();
+
+  Kind kind = Kind::drop;
+  Index from = any, to = any;                   ///< the ends of the link, in this order for a loss; or any link
+  double probability = 1;                       ///< in every round, drawn for each link (drop) or message by itself
+  Index first_round = 0, last_round = forever;  ///< both included
+  Index rounds_late = 0;                        ///< of a delay: at least 1
+};
+const char* name(LinkFault::Kind kind);
+
+/// Something that befalls an agent, just before an iteration.
+struct AgentFault {
+  enum class Kind {
+    crash,  ///< it is gone, and its data with it
+    rejoin  ///< it is back with its data
+  };
+
+  Kind kind = Kind::crash;
+  Index agent = 0;
+  Index iteration = 1;  ///< at least 1: everyone is there at the start
+};
+const char* name(AgentFault::Kind kind);
+
+struct Faults {
+  std::vector<LinkFault> links = {};
+  std::vector<AgentFault> agents = {};
+  std::uint64_t seed = 0;
+  Index patience = 2;     ///< rounds that a late message is waited for; one that is later is lost
+  Index quorum = 1;       ///< fewer agents together than this end the run with a CommunicationError
+  Index give_up = 10000;  ///< rounds of votes alone after which agents that have not heard of each other do the same
+};
+
+/// Throws InvalidArgument, naming fault, value and rule, unless the faults can befall this network.
+void validate(const Faults& faults, const GossipMatrix& W);
+
+/// All agents in this process, as in LocalNetwork, and things go wrong. It is as new for every run.
+///
+/// A link that does not carry a message both ways is not used in that round: its weight moves to the two diagonals, W
+/// stays symmetric and doubly stochastic, and the mean over the members never changes. After a crash or a return the
+/// members are the largest group of agents with paths between them (of two the one with the smallest agent), and an
+/// epoch begins: with W itself where all are there, with Metropolis weights on what is left of its edges otherwise.
+///
+/// Rounded messages tell changes, so a neighbour that missed some gets them with the next message, or the whole block
+/// in doubles where that is shorter.
+class FaultyNetwork {
+ public:
+  /// Throws like validate().
+  FaultyNetwork(GossipMatrix W, Faults faults, MessagePrecision precision = MessagePrecision::real64);
+
+  Index agents() const { return whole_.agents(); }
+  Index local_agents() const { return whole_.agents(); }
+  Index agent(Index local) const { return local; }
+  Index diameter() const { return diameter_; }  ///< of the members' graph, and so the spectrum
+  const GossipSpectrum& spectrum() const { return spectrum_; }
+  const Traffic& traffic() const { return traffic_; }
+  ConstBlockView<double> untold() const { return telling_.untold; }
+  const Epoch& epoch() const { return epoch_; }
+
+  void mix(const MixStep& step, ConstBlockView<double> Z, ConstBlockView<double> Z_prev, BlockView<double> out,
+           BlockView<double> votes);
+
+  std::optional<Epoch> begin_iteration(Index t);
+  void hand_over(BlockView<double> X);
+  void begin_votes();
+  void settle_votes(BlockView<double> votes);
+  Reception reception(Index local) const;
+  const FaultCounts& fault_counts() const { return counts_; }
+
+  /// The weights of the latest round.
+  const CsrMatrix<double>& round_matrix() const { return W_t_; }
+
+ private:
+  struct Link {
+    Index i, j;                         // i < j
+    std::size_t upper, lower;           // the places of W(i, j) and W(j, i)
+    std::vector<std::uint32_t> faults;  // that may befall it
+    bool acknowledged = false;          // messages may be lost in one direction alone
+  };
+
+  bool is_member(Index agent) const { return member_[static_cast<std::size_t>(agent)] != 0; }
+  bool happens(std::uint32_t fault, std::size_t place, std::uint32_t attempt) const;
+  bool any_loss(const Link& link, Index sender, std::uint32_t attempt) const;
+  bool draw(const Link& link, bool with_blocks);
+  void acknowledge(const Link& link, bool i_heard, bool j_heard);
+  void draw_round(Index numbers, Index votes);
+  std::int64_t block_bytes(Index numbers, std::int64_t behind) const;
+  void spread_hearing();
+  void measure_distances(ConstBlockView<double> Z);
+  std::vector<Index> find_members() const;
+  void install(std::vector<Index> members);
+  void plan_hand_over(const std::vector<char>& before);
+
+  GossipMatrix whole_;  // as given
+  Faults faults_;
+  MessagePrecision precision_;
+  std::vector<Link> links_;
+  std::vector<std::size_t> diagonal_;  // the place of W(i, i)
+
+  CsrMatrix<double> W_, W_t_;  // of the epoch and of the round: whole_'s places, zero where nothing passes
+  GossipSpectrum spectrum_;
+  Index diameter_ = 0;
+  Epoch epoch_;
+  std::vector<char> alive_, member_;
+  std::vector<std::pair<Index, Index>> joining_;  // who takes its block from whom
+
+  std::int64_t round_ = 0;
+  Index wait_ = 0;  // of this round
+  std::vector<char> up_;
+  std::vector<std::int64_t> behind_;  // messages in a row that did not pass each link
+  Telling telling_;
+  std::vector<double> distance_;  // between the ends of each link
+  std::vector<std::int64_t> expected_, missed_;
+  Vector<double> before_, after_;
+  std::size_t words_;
+  std::vector<std::uint64_t> heard_, told_;  // agents x words_: whose votes each has heard of, and had before the round
+
+  Traffic traffic_;
+  FaultCounts counts_;
+};
+
+}  // namespace hearsay
