@@ -58,7 +58,9 @@ void set(Job& job, const OptionRecord& record, const std::string& text) {
   job.given[std::string(record.name)] = text;
   require(!text.empty(), fmt::format("--{}: must not be empty", record.name));
   require(!text.starts_with("--"), fmt::format("--{}: needs a value before {}", record.name, text));
-  if (job.command == "decentralized" && set_option(job.network, record.name, text)) return;
+  const bool networked =
+      (record.commands & in_decentralized) != 0 && (job.command == "decentralized" || job.command == "plan");
+  if (networked && set_option(job.network, record.name, text)) return;
   if (set_option(job.solve, record.name, text)) return;
   for (const Setter& setter : setters)
     if (setter.name == record.name) return setter.set(job, text);

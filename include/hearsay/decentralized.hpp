@@ -178,6 +178,11 @@ struct [[nodiscard]] DecentralizedResult {
 DecentralizedResult decentralized_pca(NetworkRef net, std::span<const OperatorRef<double>> A,
                                       const DecentralizedOptions& options, const DecentralizedHooks& hooks = {});
 
+/// What such a run sends on a network that does not fail: exact for rounds and iterations that are used as given, that is
+/// with `rounds` a number that need not be raised and a tolerance of zero.
+Traffic planned_traffic(const GossipMatrix& W, Index dimension, const DecentralizedOptions& options,
+                        MessagePrecision precision = MessagePrecision::real64);
+
 /// What turns the eigenvalues of a result into those of Phi'Phi/m' of the contributors' own m' rows, where each of the
 /// n shards is weighted n/m: (n'/n) (m/m') for n' contributors. One where all contribute; zero where m' is.
 double covariance_scale(std::span<const CovarianceShard> shards, std::span<const Index> contributors);
