@@ -91,8 +91,9 @@ Planned network(Job job) {
   std::string norm_source = "given";
   if (!norm && has_shards(job)) {
     job.inputs = {job.input};
-    const Federation federation = load_federation(job);
-    agents = federation.agents();
+    AloneTransport alone;
+    const Federation federation = load_federation(job, alone);
+    agents = federation.agents;
     norm = largest_norm(federation);
     norm_source = "of the shards of " + job.input;
   }
