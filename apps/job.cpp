@@ -28,6 +28,7 @@ constexpr Setter setters[] = {
     {"embedding", [](Job& job, const std::string& text) { job.embedding = text; }},
     {"labels", [](Job& job, const std::string& text) { job.labels = text; }},
     {"json", [](Job& job, const std::string& text) { job.json = text; }},
+    {"trace", [](Job& job, const std::string& text) { job.trace = text; }},
     {"checkpoint", [](Job& job, const std::string& text) { job.checkpoint = text; }},
     {"checkpoint-every",
      [](Job& job, const std::string& text) { job.checkpoint_every = parse_integer("checkpoint-every", text, 1); }},
@@ -49,14 +50,21 @@ struct Flag {
   bool Job::*value;
 };
 
-constexpr Flag flags[] = {{"center", &Job::center}, {"stream", &Job::stream},
-                          {"psd", &Job::psd},       {"largest-component", &Job::largest_component},
-                          {"resume", &Job::resume}, {"quiet", &Job::quiet}};
+constexpr Flag flags[] = {{"center", &Job::center},
+                          {"stream", &Job::stream},
+                          {"psd", &Job::psd},
+                          {"largest-component", &Job::largest_component},
+                          {"resume", &Job::resume},
+                          {"quiet", &Job::quiet},
+                          {"one-per-rank", &Job::one_per_rank}};
 
 void set(Job& job, const OptionRecord& record, const std::string& text) {
   job.given[std::string(record.name)] = text;
   require(!text.empty(), fmt::format("--{}: must not be empty", record.name));
   require(!text.starts_with("--"), fmt::format("--{}: needs a value before {}", record.name, text));
+  const bool networked =
+      (record.commands & in_decentralized) != 0 && (job.command == "decentralized" || job.command == "plan");
+  if (networked && set_option(job.network, record.name, text)) return;
   if (set_option(job.solve, record.name, text)) return;
   for (const Setter& setter : setters)
     if (setter.name == record.name) return setter.set(job, text);
@@ -126,6 +134,25 @@ void add_options(CLI::App& app, Commands command, Job& job) {
     if (record.name == "rank" && command != in_plan) option->required();
   }
 }
+
+std::string Job::text(std::string_view name, std::string_view otherwise) const {
+  const auto found = given.find(name);
+  return found == given.end() ? std::string(otherwise) : found->second;
+}
+
+std::optional<std::int64_t> Job::integer(std::string_view name, std::int64_t least) const {
+  const auto found = given.find(name);
+  if (found == given.end()) return std::nullopt;
+  return parse_integer(name, found->second, least);
+}
+
+std::optional<double> Job::real(std::string_view name) const {
+  const auto found = given.find(name);
+  if (found == given.end()) return std::nullopt;
+  return parse_real(name, found->second);
+}
+
+std::uint64_t Job::network_seed() const { return static_cast<std::uint64_t>(integer("network-seed", 0).value_or(0)); }
 
 void check(Job& job) {
   settle(job.solve);

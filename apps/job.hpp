@@ -13,8 +13,10 @@ namespace hearsay::app {
 
 struct Job {
   std::string command;
-  std::string input;  ///< a file, or the name of a data set
+  std::string input;                ///< a file, or the name of a data set
+  std::vector<std::string> inputs;  ///< of agents: one, or a shard each
   SolveSettings solve = {};
+  DecentralizedSettings network = {};
 
   bool center = true;
   bool stream = false;
@@ -22,6 +24,7 @@ struct Job {
   bool largest_component = false;
   bool resume = false;
   bool quiet = false;
+  bool one_per_rank = false;
   std::string label_column;
   double shift = 0;
   Index block_rows = 1024;
@@ -29,14 +32,20 @@ struct Job {
   std::optional<Index> clusters;
   Index restarts = 10;
 
-  std::filesystem::path start, reference;                             ///< empty: not given
-  std::filesystem::path components, scores, embedding, labels, json;  ///< likewise
+  std::filesystem::path start, reference;                                    ///< empty: not given
+  std::filesystem::path components, scores, embedding, labels, json, trace;  ///< likewise
   std::filesystem::path checkpoint;
   Index checkpoint_every = 100;
 
   std::map<std::string, std::string, std::less<>> given;  ///< every option that was set, as it was spelt
 
   bool prints_json() const { return json == "-"; }
+
+  /// What was given for an option, or its default; parsed by the table's rules where it must be a number.
+  std::string text(std::string_view name, std::string_view otherwise) const;
+  std::optional<std::int64_t> integer(std::string_view name, std::int64_t least) const;
+  std::optional<double> real(std::string_view name) const;
+  std::uint64_t network_seed() const;
 };
 
 /// Every option of the table that belongs to the command.

@@ -35,9 +35,11 @@ void check_outputs(const Job& job) {
                             {"scores", job.scores, {".npy", ".csv"}},
                             {"embedding", job.embedding, {".npy", ".csv"}},
                             {"labels", job.labels, {".csv"}},
+                            {"trace", job.trace, {".csv"}},
                             {"json", job.prints_json() ? std::filesystem::path() : job.json, {}},
                             {"checkpoint", job.checkpoint, {}}};
   std::vector<std::filesystem::path> seen = {job.input, job.start, job.reference};
+  seen.insert(seen.end(), job.inputs.begin(), job.inputs.end());
   for (const auto& [option, path, endings] : outputs) {
     if (path.empty()) continue;
     const std::string ending = path.extension().string();

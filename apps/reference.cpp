@@ -8,8 +8,11 @@ namespace hearsay::app {
 
 namespace {
 
-constexpr std::pair<Commands, std::string_view> commands[] = {
-    {in_pca, "pca"}, {in_eigs, "eigs"}, {in_cluster, "cluster"}, {in_plan, "plan"}};
+constexpr std::pair<Commands, std::string_view> commands[] = {{in_pca, "pca"},
+                                                              {in_eigs, "eigs"},
+                                                              {in_cluster, "cluster"},
+                                                              {in_decentralized, "decentralized"},
+                                                              {in_plan, "plan"}};
 
 std::string commands_of(const OptionRecord& record) {
   std::string names;
@@ -41,8 +44,9 @@ std::string page() {
       "\n"
       "Written by `hearsay reference` from the option table; edit `src/options/table.cpp` instead of this page.\n"
       "`docs/reference/json.md` describes results and exit codes.\n";
-  OptionGroup groups[] = {OptionGroup::solver,     OptionGroup::noise,      OptionGroup::input,  OptionGroup::theory,
-                          OptionGroup::clustering, OptionGroup::checkpoint, OptionGroup::output, OptionGroup::running};
+  OptionGroup groups[] = {OptionGroup::solver, OptionGroup::network, OptionGroup::faults,     OptionGroup::noise,
+                          OptionGroup::input,  OptionGroup::theory,  OptionGroup::clustering, OptionGroup::checkpoint,
+                          OptionGroup::output, OptionGroup::running};
   for (const OptionGroup group : groups) {
     text += fmt::format("\n## {}\n\n| option | meaning | values | default | commands |\n|---|---|---|---|---|\n",
                         title(group));

@@ -46,6 +46,8 @@ template <class... Args>
 std::string line(std::string_view label, fmt::format_string<Args...> text, Args&&... args) {
   return fmt::format("  {:<12} {}\n", label, fmt::format(text, std::forward<Args>(args)...));
 }
+std::string bytes_text(std::int64_t bytes);
+std::string eigenvalue_table(const Vector<double>& eigenvalues, double total_variance = 0);
 std::string notes_text(const std::vector<std::string>& notes);
 
 std::string_view name(Precision precision);

@@ -32,25 +32,6 @@ std::string status_text(const PowerResult<double>& power, double tolerance) {
   return {};
 }
 
-std::string eigenvalue_table(const PowerResult<double>& power, const std::optional<SampleFacts>& samples) {
-  const bool shares = samples && samples->total_variance > 0 && std::isfinite(samples->total_variance);
-  std::string table = shares ? fmt::format("  {:>4}  {:>14}  {:>8}  {:>10}\n", "", "eigenvalue", "share", "cumulative")
-                             : fmt::format("  {:>4}  {:>14}\n", "", "eigenvalue");
-  const Index k = power.eigenvalues.size();
-  double cumulative = 0;
-  for (Index i = 0; i < std::min(k, most_rows); ++i) {
-    const double value = power.eigenvalues(i);
-    table += fmt::format("  {:>4}  {:>14.8g}", i + 1, value);
-    if (shares) {
-      cumulative += value / samples->total_variance;
-      table += fmt::format("  {:>7.2f}%  {:>9.2f}%", 100 * value / samples->total_variance, 100 * cumulative);
-    }
-    table += '\n';
-  }
-  if (k > most_rows) table += fmt::format("        ... and {} more: --json lists them all\n", k - most_rows);
-  return table;
-}
-
 std::string accuracy_text(const PowerResult<double>& power, bool has_reference) {
   std::string text = line("residual", "{:.3g}", power.residual);
   if (has_reference && !power.history.empty())
@@ -74,13 +55,6 @@ std::string chosen_text(const PowerResult<double>& power, const Job& job) {
                                    : fmt::format("momentum {:.4g}, adapted", power.momentum);
   return line("method", "{}; {} damping; a block of {} columns; {} precision", momentum,
               power.damping == Damping::centred ? "centred" : "symmetric", power.columns, name(job.solve.precision));
-}
-
-std::string bytes_text(std::int64_t bytes) {
-  const double count = static_cast<double>(bytes);
-  return count < 1e6   ? fmt::format("{:.1f} kB", count / 1e3)
-         : count < 1e9 ? fmt::format("{:.1f} MB", count / 1e6)
-                       : fmt::format("{:.1f} GB", count / 1e9);
 }
 
 std::string cost_text(const Outcome& outcome) {
@@ -127,6 +101,32 @@ std::string audit_text(const theory::AuditReport& audit, double epsilon) {
 
 }  // namespace
 
+std::string bytes_text(std::int64_t bytes) {
+  const double count = static_cast<double>(bytes);
+  return count < 1e6   ? fmt::format("{:.1f} kB", count / 1e3)
+         : count < 1e9 ? fmt::format("{:.1f} MB", count / 1e6)
+                       : fmt::format("{:.1f} GB", count / 1e9);
+}
+
+// With shares where the total is known.
+std::string eigenvalue_table(const Vector<double>& eigenvalues, double total_variance) {
+  const bool shares = total_variance > 0 && std::isfinite(total_variance);
+  std::string table = shares ? fmt::format("  {:>4}  {:>14}  {:>8}  {:>10}\n", "", "eigenvalue", "share", "cumulative")
+                             : fmt::format("  {:>4}  {:>14}\n", "", "eigenvalue");
+  const Index k = eigenvalues.size();
+  double cumulative = 0;
+  for (Index i = 0; i < std::min(k, most_rows); ++i) {
+    table += fmt::format("  {:>4}  {:>14.8g}", i + 1, eigenvalues(i));
+    if (shares) {
+      cumulative += eigenvalues(i) / total_variance;
+      table += fmt::format("  {:>7.2f}%  {:>9.2f}%", 100 * eigenvalues(i) / total_variance, 100 * cumulative);
+    }
+    table += '\n';
+  }
+  if (k > most_rows) table += fmt::format("        ... and {} more: --json lists them all\n", k - most_rows);
+  return table;
+}
+
 std::string notes_text(const std::vector<std::string>& notes) {
   std::string text;
   for (const std::string& note : notes) {
@@ -142,7 +142,7 @@ std::string summary(const Report& report) {
   const auto& [job, dimension, outcome, samples] = report;
   const PowerResult<double>& power = outcome.power;
   std::string text = fmt::format("{}: {}\n\n", job.input, status_text(power, job.solve.power.tolerance));
-  text += eigenvalue_table(power, samples) + '\n';
+  text += eigenvalue_table(power.eigenvalues, samples ? samples->total_variance : 0) + '\n';
   if (samples)
     text +=
         line("data", "{} samples of {} features{}", samples->samples, dimension, samples->centred ? ", centred" : "");

@@ -124,6 +124,7 @@ struct DecentralizedOptions {
 struct DecentralizedEntry {
   Index t = 0;
   std::int64_t rounds = 0;  ///< with blocks, spent by everyone to reach X_t
+  std::int64_t bytes = 0;   ///< sent by all of them for it
   Index rounds_next = 0;    ///< L of the gossip that follows
   double residual = 0;      ///< the worst agent's, of X_t, with A X_t as it came out of that gossip
   double disagreement = 0;  ///< a bound on what that gossip left between the agents, in the same units
@@ -178,6 +179,11 @@ struct [[nodiscard]] DecentralizedResult {
 /// A[i] belongs to the i-th agent here. Throws InvalidArgument, at every agent, for options or shapes that do not fit.
 DecentralizedResult decentralized_pca(NetworkRef net, std::span<const OperatorRef<double>> A,
                                       const DecentralizedOptions& options, const DecentralizedHooks& hooks = {});
+
+/// What such a run sends on a network that does not fail: exact for rounds and iterations that are used as given, that is
+/// with `rounds` a number that need not be raised and a tolerance of zero.
+Traffic planned_traffic(const GossipMatrix& W, Index dimension, const DecentralizedOptions& options,
+                        MessagePrecision precision = MessagePrecision::real64);
 
 /// What turns the eigenvalues of a result into those of Phi'Phi/m' of the contributors' own m' rows, where each of the
 /// n shards is weighted n/m: (n'/n) (m/m') for n' contributors. One where all contribute; zero where m' is.

@@ -33,6 +33,9 @@ Graph erdos_renyi_graph(Index nodes, double probability, std::uint64_t seed);
 /// likewise.
 Graph random_regular_graph(Index nodes, Index degree, std::uint64_t seed);
 
+/// So many more edges, between pairs drawn by the seed. Weights are not kept.
+Graph with_random_edges(const Graph& graph, Index extra, std::uint64_t seed);
+
 /// Throws InvalidArgument unless there is a path between any two nodes; the message tells the components.
 void require_connected(const Graph& graph);
 
@@ -58,10 +61,11 @@ class GossipMatrix {
   /// (I + W)/2: no eigenvalue below zero.
   static GossipMatrix lazy(const GossipMatrix& W);
 
-  /// A user's matrix; rows may miss 1 by 1e-9 of rounding, which the diagonal takes up. The second form also asks for
-  /// the edges of the graph given, no more and no fewer.
+  /// A user's matrix; rows may miss 1 by 1e-9 of rounding, which the diagonal takes up. With a graph, its edges are
+  /// asked for, no more and no fewer.
   static GossipMatrix from(const Block<double>& W);
   static GossipMatrix from(CsrMatrix<double> W);
+  static GossipMatrix from(const Block<double>& W, const Graph& graph);
   static GossipMatrix from(CsrMatrix<double> W, const Graph& graph);
 
   Index agents() const { return W_.rows; }

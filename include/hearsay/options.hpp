@@ -3,11 +3,15 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "hearsay/decentralized.hpp"
+#include "hearsay/graph.hpp"
+#include "hearsay/message.hpp"
 #include "hearsay/power.hpp"
 
 namespace hearsay {
@@ -15,11 +19,11 @@ namespace hearsay {
 enum class OptionKind { flag, integer, real, choice, text, file };
 
 /// The commands an option belongs to, as a set of bits.
-enum Commands : unsigned { in_pca = 1, in_eigs = 2, in_cluster = 4, in_plan = 8 };
+enum Commands : unsigned { in_pca = 1, in_eigs = 2, in_cluster = 4, in_plan = 8, in_decentralized = 16 };
 inline constexpr unsigned in_solves = in_pca | in_eigs | in_cluster;
 
 /// What an option is about: the heading it is listed under.
-enum class OptionGroup { solver, noise, input, theory, clustering, checkpoint, output, running };
+enum class OptionGroup { solver, network, faults, noise, input, theory, clustering, checkpoint, output, running };
 std::string_view title(OptionGroup group);
 
 struct OptionRecord {
@@ -66,6 +70,23 @@ bool set_option(SolveSettings& settings, std::string_view name, std::string_view
 /// What only the whole says: a plain method with a momentum is refused; without a tolerance, single precision gets one
 /// that it can reach.
 void settle(SolveSettings& settings);
+
+/// What a decentralized solve is told beyond that: only the rank, momentum, damping, iterations and seed of
+/// SolveSettings count for it.
+struct DecentralizedSettings {
+  DecentralizedOptions solver = {};
+  MessagePrecision precision = MessagePrecision::real64;
+};
+
+bool set_option(DecentralizedSettings& settings, std::string_view name, std::string_view text);
+
+/// The two together.
+DecentralizedOptions settle(const DecentralizedSettings& settings, const SolveSettings& solve);
+
+/// The graph that a word names: ring, path, star, complete, grid, grid:RxC, torus, torus:RxC, erdos:P, regular:D; a
+/// grid without sizes is as square as the number of agents allows. Nothing where the word is none of these, and may be
+/// the name of a file. The seed drives erdos and regular.
+std::optional<Graph> named_topology(std::string_view text, Index agents, std::uint64_t seed);
 
 /// Numbers as options spell them. Throw InvalidArgument: "rank = x: must be a whole number of at least 1".
 std::int64_t parse_integer(std::string_view name, std::string_view text, std::int64_t least);

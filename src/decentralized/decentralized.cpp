@@ -50,6 +50,7 @@ void validate(const DecentralizedOptions& options, Index d) {
 
 // Facts every agent must share, agreed on before the first step: the dimension, and whether all A_i are known to be
 // positive semidefinite.
+constexpr Index facts_shared = 3;
 struct Shared {
   Index d;
   bool positive_semidefinite;
@@ -58,7 +59,7 @@ struct Shared {
 Shared agree_on_facts(NetworkRef net, std::span<const OperatorRef<double>> A) {
   require(static_cast<Index>(A.size()) == net.local_agents(),
           fmt::format("{} operators: must be {}, one for each agent here", A.size(), net.local_agents()));
-  Block<double> votes(net.local_agents(), 3);
+  Block<double> votes(net.local_agents(), facts_shared);
   for (Index i = 0; i < votes.rows(); ++i) {
     const auto& agent = A[static_cast<std::size_t>(i)];
     require(agent.facts().exponent == 0, fmt::format("agent {}: its matrix is scaled by 2^{}; rescale its data first",
@@ -123,7 +124,11 @@ class Run {
     for (Index t = 0; t < options_.max_iterations; ++t) {
       if (const auto epoch = t > 0 ? net_.begin_iteration(t) : std::nullopt) begin_epoch(*epoch);
       const bool afresh = pacing_.begin(t);
-      entry_ = {.t = t, .rounds = net_.traffic().rounds - before_.rounds, .rounds_next = pacing_.rounds()};
+      const Traffic now = net_.traffic();
+      entry_ = {.t = t,
+                .rounds = now.rounds - before_.rounds,
+                .bytes = now.bytes - before_.bytes,
+                .rounds_next = pacing_.rounds()};
       entry_.sin_theta = worst_sine();
       agents_.prepare(afresh);                                                                       // Z_i
       gossip(net_, pacing_.kind(), pacing_.rounds(), agents_.Z(), agents_.S(), votes_, workspace_);  // S_i
@@ -295,6 +300,21 @@ DecentralizedResult decentralized_pca(NetworkRef net, std::span<const OperatorRe
   Epoch everyone{.reason = "start", .members = std::vector<Index>(static_cast<std::size_t>(net.agents()))};
   std::iota(everyone.members.begin(), everyone.members.end(), Index{0});
   return Run(net, net.begin_iteration(0).value_or(everyone), A, options, hooks).run();
+}
+
+Traffic planned_traffic(const GossipMatrix& W, Index dimension, const DecentralizedOptions& options,
+                        MessagePrecision precision) {
+  const Method method = settle({.d = dimension, .positive_semidefinite = true}, options);
+  require(options.rounds != DecentralizedOptions::automatic,
+          "rounds = auto: are measured during the run; give a number to plan its traffic");
+  Traffic traffic;
+  for (Index round = 0; round < W.diameter(); ++round) traffic.add_round(2 * W.edges(), 0, facts_shared);
+  const std::int64_t block_bytes = method.d * method.p * bytes_per_number(precision);
+  const std::int64_t rounds = options.max_iterations * options.rounds;
+  traffic.rounds += rounds;
+  traffic.messages += rounds * 2 * W.edges();
+  traffic.bytes += rounds * 2 * W.edges() * (block_bytes + votes_cast * static_cast<std::int64_t>(sizeof(double)));
+  return traffic;
 }
 
 }  // namespace hearsay

@@ -6,7 +6,7 @@
 
 namespace hearsay::detail {
 
-enum class ScratchUse { packed, partial_sums, centred_rows, products };
+enum class ScratchUse { packed, partial_sums, centred_rows, products, stacked };
 
 template <class S, ScratchUse use>
 S* scratch(std::ptrdiff_t count) {

@@ -112,6 +112,16 @@ Graph support(const CsrMatrix<double>& W) {
   return graph;
 }
 
+CsrMatrix<double> sparse(const Block<double>& W) {
+  CsrMatrix<double> entries{.rows = W.rows(), .cols = W.cols()};
+  for (Index i = 0; i < W.rows(); ++i) {
+    for (Index j = 0; j < W.cols(); ++j)
+      if (!(W(i, j) == 0)) append(entries, j, W(i, j));
+    end_row(entries);
+  }
+  return entries;
+}
+
 }  // namespace
 
 GossipMatrix::GossipMatrix(CsrMatrix<double> W) : W_(std::move(W)), diameter_(detail::diameter(W_)) {
@@ -149,15 +159,9 @@ GossipMatrix GossipMatrix::lazy(const GossipMatrix& W) {
   return half;
 }
 
-GossipMatrix GossipMatrix::from(const Block<double>& W) {
-  CsrMatrix<double> sparse{.rows = W.rows(), .cols = W.cols()};
-  for (Index i = 0; i < W.rows(); ++i) {
-    for (Index j = 0; j < W.cols(); ++j)
-      if (!(W(i, j) == 0)) append(sparse, j, W(i, j));
-    end_row(sparse);
-  }
-  return from(std::move(sparse));
-}
+GossipMatrix GossipMatrix::from(const Block<double>& W) { return from(sparse(W)); }
+
+GossipMatrix GossipMatrix::from(const Block<double>& W, const Graph& graph) { return from(sparse(W), graph); }
 
 GossipMatrix GossipMatrix::from(CsrMatrix<double> W) {
   require_well_formed(W);

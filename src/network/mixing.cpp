@@ -9,14 +9,8 @@
 namespace hearsay::detail {
 namespace {
 
-// Columns are mixed in panels, so that a neighbour's numbers are still in the shared cache when the next agent asks for
-// them: 32 KiB a row, 32 MiB for a thousand agents. Narrower panels measure slower, for a row is then read in pieces.
-// Few rows at a time, so that `out` is still in cache when the rest is added. Both are fixed.
-constexpr Index panel_columns = 4096;
+// Few rows at a time, so that `out` is still in cache when the rest is added.
 constexpr Index chunk_rows = 4;
-
-// Below this many multiply-adds a parallel region costs more than it saves.
-constexpr std::int64_t worth_threads = 100000;
 
 }  // namespace
 
@@ -26,7 +20,8 @@ void mix_rows(const CsrMatrix<double>& W, const MixStep& step, ConstBlockView<do
   const auto& kernel = kernels::table<double>();
   const Vector<double> mixed = Vector<double>::Constant(n, step.mixed);
   const Index panels = (numbers + panel_columns - 1) / panel_columns, chunks = (n + chunk_rows - 1) / chunk_rows;
-#pragma omp parallel for schedule(dynamic, 16) num_threads(W.nonzeros() * numbers < worth_threads ? 1 : threads())
+#pragma omp parallel for schedule(dynamic, 16) \
+    num_threads(W.nonzeros() * numbers < worth_mixing_threads ? 1 : threads())
   for (Index task = 0; task < panels * chunks; ++task) {
     const Index column = task / chunks * panel_columns, columns = std::min(panel_columns, numbers - column);
     const Index first = task % chunks * chunk_rows, last = std::min(n, first + chunk_rows);
@@ -47,6 +42,24 @@ void mix_messages(const CsrMatrix<double>& W, const MixStep& step, ConstBlockVie
   tell(precision, Z, telling.told, telling.untold);
   mix_rows(W, step, telling.told, Z_prev, out);
   out += (step.mixed + step.self) * telling.untold;  // which nobody else knows: the mean stays
+}
+
+void mix_rows(const CsrMatrix<double>& W, std::span<const Index> rows, const MixStep& step, ConstBlockView<double> Z,
+              ConstBlockView<double> Z_prev, BlockView<double> out) {
+  const Index count = static_cast<Index>(rows.size()), numbers = Z.cols();
+  const auto& kernel = kernels::table<double>();
+  const Vector<double> mixed = Vector<double>::Constant(W.rows, step.mixed);
+  const Index panels = (numbers + panel_columns - 1) / panel_columns;
+#pragma omp parallel for schedule(dynamic, 16) \
+    num_threads(W.nonzeros() * numbers < worth_mixing_threads ? 1 : threads())
+  for (Index task = 0; task < panels * count; ++task) {
+    const Index column = task / count * panel_columns, columns = std::min(panel_columns, numbers - column);
+    const Index i = rows[static_cast<std::size_t>(task % count)];
+    kernel.csr_multiply(i, i + 1, columns, W.row_start.data(), W.columns.data(), W.values.data(), mixed.data(), nullptr,
+                        step.self, Z.data() + column, Z.outerStride(), out.data() + column, out.outerStride());
+    if (step.previous != 0)
+      out.row(i).segment(column, columns) += step.previous * Z_prev.row(i).segment(column, columns);
+  }
 }
 
 void maximise(const CsrMatrix<double>& W, BlockView<double> votes) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <unordered_set>
 
 #include "hearsay/error.hpp"
@@ -110,6 +111,23 @@ Graph random_regular_graph(Index nodes, Index degree, std::uint64_t seed) {
   if (dense) graph.edges = complement(nodes, graph.edges);
   require_connected(graph);
   return graph;
+}
+
+Graph with_random_edges(const Graph& graph, Index extra, std::uint64_t seed) {
+  std::set<Edge> edges(graph.edges.begin(), graph.edges.end());
+  const auto room = static_cast<Index>(graph.nodes) * (graph.nodes - 1) / 2 - static_cast<Index>(edges.size());
+  require(extra >= 0 && extra <= room,
+          fmt::format("extra edges = {}: must lie in [0, {}], what {} nodes leave room for", extra, room, graph.nodes));
+  const RandomKey key{.seed = seed, .stream = Stream::graph, .agent = 4};
+  const auto all = static_cast<std::size_t>(extra) + edges.size();
+  for (std::uint64_t draw = 0; edges.size() < all; ++draw) {
+    const auto node = [&](std::uint32_t end) {
+      return static_cast<std::int32_t>(random_uniform(key, draw, end) * static_cast<double>(graph.nodes));
+    };
+    const std::int32_t i = node(0), j = node(1);
+    if (i != j) edges.insert(std::minmax(i, j));
+  }
+  return {.nodes = graph.nodes, .edges = {edges.begin(), edges.end()}, .names = graph.names};
 }
 
 }  // namespace hearsay

@@ -131,6 +131,46 @@ constexpr Setter setters[] = {
      }},
 };
 
+// The same for a decentralized one.
+struct DecentralizedSetter {
+  std::string_view name;
+  void (*set)(DecentralizedSettings&, std::string_view text);
+};
+
+constexpr DecentralizedSetter decentralized_setters[] = {
+    {"algorithm",
+     [](DecentralizedSettings& s, std::string_view text) {
+       constexpr Word<Algorithm> words[] = {{"depm", Algorithm::depm},
+                                            {"adepm", Algorithm::adepm},
+                                            {"deepca", Algorithm::deepca},
+                                            {"adeepca", Algorithm::adeepca}};
+       s.solver.algorithm = choose("algorithm", text, words);
+     }},
+    {"gossip",
+     [](DecentralizedSettings& s, std::string_view text) {
+       constexpr Word<GossipKind> words[] = {{"plain", GossipKind::plain},
+                                             {"accelerated", GossipKind::accelerated},
+                                             {"chebyshev", GossipKind::chebyshev}};
+       s.solver.gossip = choose("gossip", text, words);
+     }},
+    {"rounds",
+     [](DecentralizedSettings& s, std::string_view text) {
+       s.solver.rounds = text == "auto" ? DecentralizedOptions::automatic : parse_integer("rounds", text, 1);
+     }},
+    {"message-precision",
+     [](DecentralizedSettings& s, std::string_view text) {
+       constexpr Word<MessagePrecision> words[] = {{"double", MessagePrecision::real64},
+                                                   {"single", MessagePrecision::real32},
+                                                   {"bfloat16", MessagePrecision::bfloat16}};
+       s.precision = choose("message-precision", text, words);
+     }},
+    {"tolerance",
+     [](DecentralizedSettings& s, std::string_view text) {
+       s.solver.tolerance = parse_real("tolerance", text);
+       if (!(s.solver.tolerance >= 0)) refuse("tolerance", text, "finite and not negative");
+     }},
+};
+
 }  // namespace
 
 std::int64_t parse_integer(std::string_view name, std::string_view text, std::int64_t least) {
@@ -154,6 +194,23 @@ bool set_option(SolveSettings& settings, std::string_view name, std::string_view
     if (setter.name == name) return setter.set(settings, text), true;
   find_option(name);  // an unknown name is an error; a known one is the caller's
   return false;
+}
+
+bool set_option(DecentralizedSettings& settings, std::string_view name, std::string_view text) {
+  for (const DecentralizedSetter& setter : decentralized_setters)
+    if (setter.name == name) return setter.set(settings, text), true;
+  find_option(name);
+  return false;
+}
+
+DecentralizedOptions settle(const DecentralizedSettings& settings, const SolveSettings& solve) {
+  DecentralizedOptions options = settings.solver;
+  options.rank = solve.power.rank;
+  options.max_iterations = solve.power.max_iterations;
+  options.momentum = solve.power.momentum;
+  options.damping = solve.power.damping;
+  options.seed = solve.power.seed;
+  return options;
 }
 
 void settle(SolveSettings& settings) {

@@ -13,29 +13,71 @@ using enum OptionGroup;
 constexpr OptionRecord table[] = {
     // name, aliases, metavar, kind, default, range, help, group, commands
     {"rank", "-k", "K", integer, "", "from 1 to the dimension", "How many components to find", solver,
-     in_solves | in_plan},
+     in_solves | in_decentralized | in_plan},
+    {"algorithm", "", "NAME", choice, "adeepca", "depm|adepm|deepca|adeepca",
+     "depm: gossiped power method; adepm: the same with momentum; deepca: tracks the product, so that rounds set no "
+     "floor; adeepca: momentum and tracking",
+     solver, in_decentralized},
     {"method", "", "NAME", choice, "anpm", "anpm|npm",
      "The accelerated noisy power method, or the plain one (the same as --momentum none)", solver, in_solves},
     {"momentum", "", "RULE", choice, "auto", "auto|paper|optimal|none|VALUE",
      "auto: from the smallest Ritz value of the block; paper: from the smallest diagonal entry of X'AX; optimal: from "
      "lambda_(k+1), computed first; a number is the paper's beta, and 2 sqrt(beta) must lie below lambda_k",
-     solver, in_solves},
+     solver, in_solves | in_decentralized},
     {"damping", "", "RULE", choice, "auto", "auto|centred|symmetric",
      "The unwanted interval: centred [0, b] needs no negative eigenvalue and takes about 1.4 times fewer iterations; "
      "symmetric [-b, b] is the paper's; auto: centred where the matrix is known to have no negative eigenvalue",
-     solver, in_solves},
-    {"tolerance", "", "EPS", real, "1e-10, in single precision 1e-5", "finite and positive",
-     "Stop when ||A V - V V'AV||_F / ||A V||_F, re-measured, is at most this", solver, in_solves},
-    {"max-iterations", "", "N", integer, "1000", "at least 0", "Stop after so many iterations in any case", solver,
-     in_solves},
+     solver, in_solves | in_decentralized},
+    {"tolerance", "", "EPS", real, "1e-10, in single precision 1e-5", "finite and positive; 0 where agents gossip",
+     "Stop when ||A V - V V'AV||_F / ||A V||_F, re-measured, is at most this; agents stop together, and 0 makes them "
+     "run "
+     "all the iterations",
+     solver, in_solves | in_decentralized},
+    {"max-iterations", "iterations", "N", integer, "1000", "at least 0", "Stop after so many iterations in any case",
+     solver, in_solves | in_decentralized | in_plan},
     {"oversample", "", "P", integer, "auto", "auto, or at least 0, and 1 where momentum adapts",
      "Extra columns in the block; auto: 1 under noise, else max(k, 4)", solver, in_solves},
     {"cooldown", "", "N", integer, "20", "at least 0",
      "Momentum-free steps after a noisy plateau; they lower a white-noise floor", solver, in_solves},
-    {"seed", "", "S", integer, "0", "at least 0", "Drives the random start block and nothing else", solver, in_solves},
+    {"seed", "", "S", integer, "0", "at least 0", "Drives the random start block and nothing else", solver,
+     in_solves | in_decentralized},
     {"precision", "", "NAME", choice, "double", "double|single|mixed",
      "The arithmetic; mixed does in single precision what single precision can certify and the rest in double", solver,
      in_solves},
+
+    {"agents", "", "N", integer, "as many as there are shards", "at least 1", "Agents in the network", network,
+     in_decentralized | in_plan},
+    {"split", "", "RULE", text, "even", "even|contiguous|by-label|by-node|FILE",
+     "Who holds which rows: drawn evenly, cut in order, one agent per label, or the agent of each row from a file; "
+     "by-node: DATA is a graph, and each agent one of its nodes. Several files, or a directory of them, are one shard "
+     "each",
+     network, in_decentralized | in_plan},
+    {"topology", "", "GRAPH", text, "ring",
+     "ring|path|star|complete|grid[:RxC]|torus[:RxC]|erdos:P|regular:D|data|FILE",
+     "Who talks to whom: a graph by name, with probability P or degree D at random, an edge list, or (data) the graph "
+     "that is analysed",
+     network, in_decentralized | in_plan},
+    {"extra-edges", "", "N", integer, "0", "at least 0", "Random edges added to the topology", network,
+     in_decentralized | in_plan},
+    {"weights", "", "RULE", text, "auto", "auto|ring|metropolis|lazy|FILE",
+     "The gossip matrix: the paper's ring weights, Metropolis-Hastings on any graph, half of either (lazy), or an n x "
+     "n "
+     "matrix from a file; auto: ring weights on a ring, else Metropolis-Hastings",
+     network, in_decentralized | in_plan},
+    {"network-seed", "", "S", integer, "0", "at least 0", "Drives random graphs and random splits", network,
+     in_decentralized | in_plan},
+    {"nodes", "", "N", integer, "all", "at least 1", "Keep the first N nodes of the graph, with --split by-node",
+     network, in_decentralized},
+    {"gossip", "", "KIND", choice, "chebyshev", "plain|accelerated|chebyshev",
+     "How rounds are combined: not at all, the paper's way, or the best polynomial on the measured spectrum", network,
+     in_decentralized},
+    {"rounds", "", "L", integer, "auto", "auto, or at least 1",
+     "Gossip rounds in every iteration; auto measures what the noise condition asks for", network,
+     in_decentralized | in_plan},
+    {"message-precision", "", "NAME", choice, "double", "double|single|bfloat16",
+     "What blocks are rounded to on their way; changes are sent, so that the rounding fades", network,
+     in_decentralized | in_plan},
+
     {"noise", "", "MODEL", choice, "none", "none|gaussian:SIGMA|sphere:XI|adversarial:XI",
      "Adds errors to every product: independent N(0, SIGMA^2) entries, or a block of spectral norm XI in a random or "
      "in the worst direction",
@@ -43,9 +85,11 @@ constexpr OptionRecord table[] = {
     {"noise-seed", "", "S", integer, "0", "at least 0", "Drives the noise and nothing else", noise, in_solves},
 
     {"center", "centre", "", flag, "true", "",
-     "Subtract the mean of every feature; --no-center leaves the data as they are", input, in_pca | in_plan},
+     "Subtract the mean of every feature; --no-center leaves the data as they are", input,
+     in_pca | in_decentralized | in_plan},
     {"label-column", "", "N|NAME|last", text, "", "a number counted from 1, a name of the header, or last",
-     "A column that is no feature, and is left out", input, in_pca | in_plan},
+     "A column that is no feature, and is left out; --split by-label goes by it", input,
+     in_pca | in_decentralized | in_plan},
     {"shift", "", "SIGMA", real, "0", "finite",
      "Solve A + SIGMA I, for a matrix with negative eigenvalues; the eigenvalues reported are those of A", input,
      in_eigs},
@@ -60,7 +104,9 @@ constexpr OptionRecord table[] = {
      in_cluster},
 
     {"reference", "", "FILE.npy", file, "", "a d x k array; of more columns the first k count",
-     "A known answer: sin(theta) against it is reported for every iteration", theory, in_solves},
+     "A known answer: sin(theta) against it is reported for every iteration; among agents in one process `exact` pools "
+     "the data to compute it",
+     theory, in_solves | in_decentralized},
     {"audit", "", "EPSILON", real, "", "between 0 and 1",
      "Hold every step against the theory's noise conditions and envelope for this accuracy; needs --reference above "
      "5000 dimensions",
@@ -78,16 +124,19 @@ constexpr OptionRecord table[] = {
      checkpoint, in_solves},
 
     {"components", "", "FILE", file, "", "ends in .npy or .csv",
-     "Write the d x k basis: columns by decreasing eigenvalue, the largest entry of each positive", output,
-     in_pca | in_eigs},
+     "Write the d x k basis: columns by decreasing eigenvalue, the largest entry of each positive; of the "
+     "first agent, or of every one where the name has {agent} in it",
+     output, in_pca | in_eigs | in_decentralized},
     {"scores", "", "FILE", file, "", "ends in .npy or .csv", "Write the m x k coordinates of the samples", output,
      in_pca},
     {"embedding", "", "FILE", file, "", "ends in .npy or .csv",
      "Write the embedding, a row per node: the eigenvectors, each row scaled to length one", output, in_cluster},
     {"labels", "", "FILE.csv", file, "", "ends in .csv", "Write a line 'node,cluster' per node", output, in_cluster},
     {"json", "", "FILE|-", file, "", "", "Write the result as JSON; - prints it, and nothing else, on standard output",
-     output, in_solves | in_plan},
-    {"quiet", "-q", "", flag, "false", "", "No progress line", output, in_solves},
+     output, in_solves | in_decentralized | in_plan},
+    {"trace", "", "FILE.csv", file, "", "ends in .csv",
+     "Write a line per iteration: rounds, bytes, residual, agreement", output, in_decentralized},
+    {"quiet", "-q", "", flag, "false", "", "No progress line", output, in_solves | in_decentralized},
 
     {"data", "", "FILE", file, "", "", "Take the eigenvalues of the covariance of these data", input, in_plan},
     {"matrix", "", "FILE", file, "", "", "Take the eigenvalues of this symmetric matrix", input, in_plan},
@@ -102,16 +151,17 @@ constexpr OptionRecord table[] = {
     {"noise-level", "", "XI", real, "", "at least 0", "A bound on the spectral norm of the noise", theory, in_plan},
     {"small-beta", "", "BETA", real, "", "above 0, at most lambda-next^2 / 4", "Adds a row for this smaller momentum",
      theory, in_plan},
-    {"agents", "", "N", integer, "", "at least 1", "Agents in the network; adds the decentralized methods", theory,
-     in_plan},
-    {"gossip-gap", "", "GAMMA", real, "1", "above 0, at most 1", "The spectral gap of the gossip matrix", theory,
-     in_plan},
-    {"max-norm", "", "M", real, "lambda-1", "at least lambda-k", "The largest norm of an agent's own matrix", theory,
-     in_plan},
-    {"degree", "", "DEG", real, "2", "at least 0", "Neighbours of an agent, for the bytes it sends", theory, in_plan},
+    {"gossip-gap", "", "GAMMA", real, "that of the topology", "above 0, at most 1",
+     "The spectral gap of the gossip matrix, where no topology is given", theory, in_plan},
+    {"max-norm", "", "M", real, "that of the shards, or lambda-1", "at least lambda-k",
+     "The largest norm of an agent's own matrix", theory, in_plan},
+    {"degree", "", "DEG", real, "that of the topology, or 2", "at least 0",
+     "Neighbours of an agent, for the bytes it sends", theory, in_plan},
 
+    {"one-per-rank", "", "", flag, "false", "", "Refuse to put two agents' data into one process", running,
+     in_decentralized},
     {"threads", "", "N", integer, "all", "at least 1", "Threads to use; results do not depend on it", running,
-     in_solves | in_plan},
+     in_solves | in_decentralized | in_plan},
 };
 
 }  // namespace
@@ -131,6 +181,10 @@ std::string_view title(OptionGroup group) {
   switch (group) {
     case solver:
       return "Solver";
+    case network:
+      return "Network";
+    case faults:
+      return "Faults";
     case noise:
       return "Noise";
     case input:

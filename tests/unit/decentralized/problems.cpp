@@ -10,30 +10,10 @@
 #include <cmath>
 #include <cstdlib>
 #include <numeric>
-#include <set>
 
 #include "support/random_block.hpp"
 
 namespace hearsay::test {
-namespace {
-
-// `extra` more edges between pairs drawn by the seed.
-Graph with_random_edges(const Graph& graph, Index extra, std::uint64_t seed) {
-  std::set<std::pair<std::int32_t, std::int32_t>> edges(graph.edges.begin(), graph.edges.end());
-  const RandomKey key{.seed = seed, .stream = Stream::test};
-  const auto all = static_cast<std::size_t>(extra) + edges.size();
-  for (std::uint64_t draw = 0; edges.size() < all; ++draw) {
-    const auto node = [&](std::uint32_t end) {
-      return static_cast<std::int32_t>(random_uniform(key, draw, end) * static_cast<double>(graph.nodes));
-    };
-    const std::int32_t i = node(0), j = node(1);
-    if (i != j) edges.insert(std::minmax(i, j));
-  }
-  return {.nodes = graph.nodes, .edges = {edges.begin(), edges.end()}};
-}
-
-}  // namespace
-
 void solve(Problem& problem) {
   const auto operators = problem.operators();
   const SumOperator<double> A(operators, 1 / static_cast<double>(operators.size()));
@@ -78,7 +58,7 @@ std::optional<std::vector<Problem>> real_problems() {
   problems.push_back({.name = "digits by label, k = 13", .k = 13, .W = GossipMatrix::ring(10), .shards = by_label});
   problems.push_back({.name = "ego-Facebook 50, k = 4",
                       .k = 4,
-                      .W = GossipMatrix::metropolis(with_random_edges(friends, 196, 60)),
+                      .W = GossipMatrix::metropolis(with_random_edges(friends, 196, 125)),
                       .damping = Damping::centred,
                       .nodes = node_operators(friends)});
   for (Problem& problem : problems) solve(problem);

@@ -91,5 +91,14 @@ TEST(RandomRegularGraph, RefusesAnOddNumberOfHalfEdges) {
   EXPECT_EQ(refusal([] { return random_regular_graph(5, 5, 0); }), "degree = 5: must lie in [0, 4]");
 }
 
+TEST(WithRandomEdges, AddsAsManyAsAskedForAndKeepsTheOld) {
+  const Graph path = path_graph(20), more = with_random_edges(path, 30, 1);
+
+  EXPECT_EQ(more.edges.size(), 49u);
+  EXPECT_TRUE(std::includes(more.edges.begin(), more.edges.end(), path.edges.begin(), path.edges.end()));
+  EXPECT_EQ(with_random_edges(path, 171, 1).edges, complete_graph(20).edges);
+  EXPECT_THROW(with_random_edges(path, 172, 1), InvalidArgument);
+}
+
 }  // namespace
 }  // namespace hearsay

@@ -128,5 +128,52 @@ TEST(Nearest, FindsTheWordWithTheFewestEdits) {
   EXPECT_EQ(nearest("banana", words), "");
 }
 
+TEST(NamedTopology, MakesTheGraphTheWordMeans) {
+  const std::pair<std::string_view, std::size_t> edges[] = {{"ring", 12},     {"path", 11},      {"star", 11},
+                                                            {"complete", 66}, {"grid", 17},      {"grid:2x6", 16},
+                                                            {"torus", 24},    {"torus:2x6", 18}, {"regular:4", 24}};
+  for (const auto& [text, count] : edges) {
+    const auto graph = named_topology(text, 12, 1);
+    ASSERT_TRUE(graph) << text;
+    EXPECT_EQ(graph->nodes, 12) << text;
+    EXPECT_EQ(graph->edges.size(), count) << text;
+  }
+  EXPECT_EQ(named_topology("grid", 7, 0)->edges.size(), 6u);  // a prime number of agents stands in a line
+  EXPECT_FALSE(named_topology("friends.txt", 12, 1));
+}
+
+TEST(NamedTopology, RefusesParametersThatDoNotFit) {
+  for (const char* text : {"grid:5x2", "grid:12", "torus:0x0", "grid:4000000000x4000000000", "ring:3", "erdos",
+                           "erdos:2", "erdos:x", "regular", "regular:12", "regular:0"})
+    EXPECT_THROW(named_topology(text, 12, 1), InvalidArgument) << text;
+}
+
+TEST(DecentralizedSettings, TakeTheirOwnOptionsAndThoseOfTheSolver) {
+  DecentralizedSettings settings;
+  SolveSettings solve;
+  for (const auto& [name, text] : {std::pair{"algorithm", "deepca"},
+                                   {"gossip", "plain"},
+                                   {"rounds", "7"},
+                                   {"message-precision", "bfloat16"},
+                                   {"tolerance", "0"}})
+    EXPECT_TRUE(set_option(settings, name, text)) << name;
+  for (const auto& [name, text] : {std::pair{"rank", "3"}, {"seed", "5"}, {"max-iterations", "9"}}) {
+    EXPECT_FALSE(set_option(settings, name, text)) << name;
+    EXPECT_TRUE(set_option(solve, name, text)) << name;
+  }
+
+  const DecentralizedOptions options = settle(settings, solve);
+
+  EXPECT_EQ(options.algorithm, Algorithm::deepca);
+  EXPECT_EQ(options.gossip, GossipKind::plain);
+  EXPECT_EQ(options.rounds, 7);
+  EXPECT_EQ(options.tolerance, 0);
+  EXPECT_EQ(options.rank, 3);
+  EXPECT_EQ(options.seed, 5u);
+  EXPECT_EQ(options.max_iterations, 9);
+  EXPECT_EQ(settings.precision, MessagePrecision::bfloat16);
+  EXPECT_THROW(set_option(settings, "no-such-option", "1"), InvalidArgument);
+}
+
 }  // namespace
 }  // namespace hearsay

@@ -1,0 +1,194 @@
+#include "decentralized_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "hearsay/linalg.hpp"
+#include "hearsay/message.hpp"
+#include "hearsay/theory.hpp"
+#include "hearsay/threads.hpp"
+#include "hearsay/version.hpp"
+
+namespace hearsay::app {
+namespace {
+
+std::string hex(std::uint64_t digest) { return fmt::format("{:016x}", digest); }
+
+Json history_json(const DecentralizedResult& result, bool with_sine) {
+  Json entries = Json::array();
+  for (const DecentralizedEntry& entry : result.history) {
+    Json json = {{"t", entry.t},
+                 {"rounds", entry.rounds},
+                 {"bytes", entry.bytes},
+                 {"rounds_next", entry.rounds_next},
+                 {"momentum", number(entry.momentum)},
+                 {"residual", number(entry.residual)},
+                 {"disagreement", number(entry.disagreement)}};
+    if (with_sine) json["sin_theta"] = number(entry.sin_theta);
+    entries.push_back(std::move(json));
+  }
+  return entries;
+}
+
+Json agents_json(const DecentralizedReport& report) {
+  const DecentralizedResult& result = report.result;
+  Json agents = Json::array();
+  for (std::size_t i = 0; i < result.digests.size(); ++i) {
+    Json agent = {{"agent", i}};
+    if (!report.held.samples_of.empty()) agent["samples"] = report.held.samples_of[i];
+    if (!report.held.sources.empty()) agent["source"] = report.held.sources[i];
+    agent["eigenvalues"] = numbers(result.eigenvalues.row(static_cast<Index>(i)));
+    if (!report.sines.empty()) agent["sin_theta"] = number(report.sines[i]);
+    agent["digest"] = hex(result.digests[i]);
+    agents.push_back(std::move(agent));
+  }
+  return agents;
+}
+
+double degree(const GossipMatrix& W) { return 2 * static_cast<double>(W.edges()) / static_cast<double>(W.agents()); }
+
+std::string status_text(const DecentralizedReport& report) {
+  const DecentralizedResult& result = report.result;
+  const double tolerance = report.options.tolerance;
+  switch (result.status) {
+    case Status::converged:
+      return fmt::format(
+          "converged in {} iterations: the residual is at most {:.2g} at every agent, the tolerance {:g}",
+          result.iterations, result.residual, tolerance);
+    case Status::noise_floor:
+      return fmt::format(
+          "came to rest after {} iterations with the agents {:.2g} apart: {} rounds of gossip allow no more, and the "
+          "tolerance is {:g}",
+          result.iterations, result.agreement, result.rounds_per_iteration, tolerance);
+    case Status::iteration_limit:
+      if (tolerance == 0)
+        return fmt::format("ran all {} iterations; the residual is {:.2g}", result.iterations, result.residual);
+      return fmt::format("stopped at the limit of {} iterations: the residual is {:.2g}, above the tolerance {:g}",
+                         result.iterations, result.residual, tolerance);
+    case Status::stopped_by_observer:
+      return fmt::format("interrupted after {} iterations: the residual is {:.2g}, the tolerance was {:g}",
+                         result.iterations, result.residual, tolerance);
+    case Status::breakdown:
+      return fmt::format("broke down at iteration {}: a block was not finite", result.iterations);
+  }
+  return {};
+}
+
+std::string data_text(const Holdings& held) {
+  if (held.samples_of.empty())
+    return line("matrix", "I + D^-1/2 S D^-1/2 of a graph with {} nodes, each of them an agent", held.dimension);
+  const auto [least, most] = std::minmax_element(held.samples_of.begin(), held.samples_of.end());
+  return line("data", "{} samples of {} features{}, {}: {} to {} an agent", held.samples, held.dimension,
+              held.centred ? ", centred" : "", held.split, *least, *most);
+}
+
+std::string momentum_text(const DecentralizedReport& report) {
+  const bool accelerated =
+      report.options.algorithm == Algorithm::adepm || report.options.algorithm == Algorithm::adeepca;
+  if (!accelerated || report.options.momentum.rule == Momentum::Rule::none) return "no momentum";
+  const bool fixed = report.options.momentum.rule == Momentum::Rule::fixed;
+  return fmt::format("momentum {:.4g}{}; {} damping", report.result.momentum, fixed ? "" : ", adapted",
+                     report.result.damping == Damping::centred ? "centred" : "symmetric");
+}
+
+}  // namespace
+
+Json result_json(const DecentralizedReport& report) {
+  const DecentralizedResult& result = report.result;
+  const Traffic& traffic = result.traffic;
+  const std::int64_t edges = std::max<std::int64_t>(1, report.W.edges());
+  Json json;
+  json["command"] = "decentralized";
+  json["version"] = version;
+  json["method"] = name(report.options.algorithm);
+  json["k"] = report.options.rank;
+  json["dimension"] = report.held.dimension;
+  json["samples"] = report.held.samples_of.empty() ? Json(nullptr) : Json(report.held.samples);
+  json["seed"] = report.options.seed;
+  json["status"] = name(result.status);
+  json["iterations"] = result.iterations;
+  json["products"] = result.iterations * result.columns;
+  json["passes"] = result.iterations;
+  json["momentum"] = number(result.momentum);
+  json["eigenvalues"] = result.eigenvalues.rows() > 0 ? numbers(result.eigenvalues.row(0)) : Json::array();
+  json["residual"] = number(result.residual);
+  json["tolerance"] = report.options.tolerance;
+  json["agents"] = report.W.agents();
+  json["edges"] = report.W.edges();
+  json["spectral_gap"] = number(report.spectrum.gap());
+  json["spectrum"] = {number(report.spectrum.lo), number(report.spectrum.hi)};
+  json["diameter"] = report.W.diameter();
+  json["gossip"] = name(report.options.gossip);
+  json["rounds_per_iteration"] = result.rounds_per_iteration;
+  json["rounds"] = traffic.rounds;
+  json["control_rounds"] = traffic.control_rounds;
+  json["messages"] = traffic.messages;
+  json["bytes"] = traffic.bytes;
+  json["messages_per_edge"] = traffic.messages / edges;
+  json["bytes_per_edge"] = traffic.bytes / edges;
+  json["message_precision"] = name(report.job.network.precision);
+  json["message_noise"] = {{"last", number(result.message_noise.last)},
+                           {"largest", number(result.message_noise.largest)}};
+  json["agreement"] = number(result.agreement);
+  json["disagreement"] = number(result.disagreement);
+  json["conservation_error"] = number(result.conservation_error);
+  json["restarts"] = result.restarts;
+  json["damping"] = result.damping == Damping::centred ? "centred" : "symmetric";
+  json["columns"] = result.columns;
+  json["centered"] = report.held.centred;
+  json["ranks"] = report.ranks;
+  json["threads"] = threads();
+  json["kernels"] = kernel_name();
+  json["seconds"] = report.seconds;
+  json["digest"] = hex(result.digest);
+  json["notes"] = result.notes;
+  json["per_agent"] = agents_json(report);
+  json["history"] = history_json(result, !report.sines.empty());
+  return json;
+}
+
+std::string summary(const DecentralizedReport& report) {
+  const DecentralizedResult& result = report.result;
+  const Traffic& traffic = result.traffic;
+  std::string text = fmt::format("{}: {}\n\n", report.job.input, status_text(report));
+  if (result.eigenvalues.rows() > 0) text += eigenvalue_table(result.eigenvalues.row(0)) + '\n';
+  text += data_text(report.held);
+  text += line("network", "{} agents on {} edges, {:.3g} neighbours each; gamma_W = {:.4g}{}, diameter {}",
+               report.W.agents(), report.W.edges(), degree(report.W), report.spectrum.gap(),
+               report.spectrum.measured ? "" : " at least", report.W.diameter());
+  text += line("residual", "{:.3g} at the worst agent", result.residual);
+  text += line("agreement", "{:.3g} is the largest sin(theta) between two agents", result.agreement);
+  if (!report.sines.empty())
+    text += line("sin(theta)", "{:.3g} against the reference at the worst agent",
+                 *std::max_element(report.sines.begin(), report.sines.end()));
+  text += line("method", "{}: {}; a block of {} columns", name(report.options.algorithm), momentum_text(report),
+               result.columns);
+  text += line("gossip", "{} rounds of {} gossip in {} iterations, at last {} each", traffic.rounds,
+               name(report.options.gossip), result.iterations, result.rounds_per_iteration);
+  text += line("traffic", "{} messages, {} in {} precision, {} over every edge", traffic.messages,
+               bytes_text(traffic.bytes), name(report.job.network.precision),
+               bytes_text(traffic.bytes / std::max<std::int64_t>(1, report.W.edges())));
+  if (report.job.network.precision != MessagePrecision::real64)
+    text += line("", "rounding kept back {:.2g} of a block at most, and {:.2g} in the last round",
+                 result.message_noise.largest, result.message_noise.last);
+  text += line("cost", "{:.3g} s{}; digest {}", report.seconds,
+               report.ranks > 1 ? fmt::format(" on {} ranks", report.ranks) : "", hex(result.digest));
+  return text + notes_text(result.notes);
+}
+
+std::string trace_csv(const DecentralizedResult& result) {
+  fmt::memory_buffer text;
+  fmt::format_to(std::back_inserter(text), "t,rounds,bytes,rounds_next,momentum,residual,disagreement,sin_theta\n");
+  for (const DecentralizedEntry& entry : result.history)
+    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{}\n", entry.t, entry.rounds, entry.bytes,
+                   entry.rounds_next, entry.momentum, entry.residual, entry.disagreement,
+                   std::isnan(entry.sin_theta) ? std::string() : fmt::format("{}", entry.sin_theta));
+  return fmt::to_string(text);
+}
+
+std::string progress_text(const DecentralizedEntry& entry, double tolerance) {
+  return fmt::format("iteration {}  residual {:.2e} (tolerance {:.1e})  agreement {:.1e}  rounds {}  sent {}", entry.t,
+                     entry.residual, tolerance, entry.disagreement, entry.rounds, bytes_text(entry.bytes));
+}
+
+}  // namespace hearsay::app

@@ -1,0 +1,14 @@
+// From what the user says of a network to its gossip matrix.
+#pragma once
+
+#include "hearsay/graph.hpp"
+#include "hearsay/network.hpp"
+#include "job.hpp"
+
+namespace hearsay::app {
+
+/// By --topology, --extra-edges, --weights and --network-seed. `data` is the graph that is analysed, if it is one: it
+/// is the topology unless another is asked for.
+GossipMatrix gossip_matrix(const Job& job, Index agents, const Graph* data = nullptr);
+
+}  // namespace hearsay::app

@@ -1,0 +1,37 @@
+# The MPIs that are installed side by side, for the tests: hearsay_find_mpi(FLAVOUR) looks for mpicxx.FLAVOUR and
+# mpiexec.FLAVOUR, as Debian names them, and sets FLAVOUR_LIBRARY, a target like hearsay::mpi, and FLAVOUR_MPIEXEC in
+# the caller's scope; nothing where they are not there.
+function(hearsay_find_mpi flavour)
+  find_program(HEARSAY_MPICXX_${flavour} mpicxx.${flavour})
+  find_program(HEARSAY_MPIEXEC_${flavour} mpiexec.${flavour})
+  mark_as_advanced(HEARSAY_MPICXX_${flavour} HEARSAY_MPIEXEC_${flavour})
+  set(wrapper ${HEARSAY_MPICXX_${flavour}})
+  if(NOT wrapper OR NOT HEARSAY_MPIEXEC_${flavour})
+    return()
+  endif()
+  set(${flavour}_MPIEXEC ${HEARSAY_MPIEXEC_${flavour}} PARENT_SCOPE)
+
+  file(REAL_PATH ${wrapper} wrapper_file)
+  file(REAL_PATH ${MPI_CXX_COMPILER} default_file)
+  if(wrapper_file STREQUAL default_file)
+    set(${flavour}_LIBRARY hearsay_mpi PARENT_SCOPE)
+    return()
+  endif()
+
+  execute_process(COMMAND ${wrapper} -show OUTPUT_VARIABLE line OUTPUT_STRIP_TRAILING_WHITESPACE)
+  separate_arguments(words UNIX_COMMAND "${line}")
+  add_library(hearsay_mpi_flags_${flavour} INTERFACE)
+  foreach(word IN LISTS words)
+    if(word MATCHES "^-I(.+)")
+      target_include_directories(hearsay_mpi_flags_${flavour} SYSTEM INTERFACE ${CMAKE_MATCH_1})
+    elseif(word MATCHES "^-L(.+)")
+      target_link_directories(hearsay_mpi_flags_${flavour} INTERFACE ${CMAKE_MATCH_1})
+    elseif(word MATCHES "^-l" AND NOT word MATCHES "cxx$")  # the C++ bindings are not ours
+      target_link_libraries(hearsay_mpi_flags_${flavour} INTERFACE ${word})
+    endif()
+  endforeach()
+  target_compile_definitions(hearsay_mpi_flags_${flavour} INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+  hearsay_mpi_library(hearsay_mpi_${flavour} hearsay_mpi_flags_${flavour})
+  set_target_properties(hearsay_mpi_${flavour} PROPERTIES EXCLUDE_FROM_ALL ON)
+  set(${flavour}_LIBRARY hearsay_mpi_${flavour} PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,120 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hearsay/decentralized_on_ranks.hpp"
+#include "hearsay/error.hpp"
+#include "network/bytes.hpp"
+
+namespace hearsay {
+
+using detail::ByteReader;
+using detail::ByteWriter;
+
+namespace {
+
+struct ShardShape {
+  Index agent, rows, cols;
+  std::string name;
+};
+
+// Of every agent, by agent, at every rank.
+std::vector<ShardShape> shapes_of(Transport& ranks, const Shards& shards) {
+  ByteWriter here;
+  for (std::size_t i = 0; i < shards.local.size(); ++i) {
+    here.put(shards.local[i]);
+    here.put(shards.rows[i].rows());
+    here.put(shards.rows[i].cols());
+    here.put(std::string_view(i < shards.names.size() ? shards.names[i] : fmt::format("shard {}", shards.local[i])));
+  }
+  std::vector<ShardShape> shapes;
+  for (const std::string& bytes : ranks.gather_everywhere(here.bytes()))
+    for (ByteReader reader(bytes); !reader.at_end();) {
+      ShardShape& shape = shapes.emplace_back();
+      shape.agent = reader.get<Index>();
+      shape.rows = reader.get<Index>();
+      shape.cols = reader.get<Index>();
+      shape.name = reader.text();
+    }
+  std::stable_sort(shapes.begin(), shapes.end(),
+                   [](const ShardShape& a, const ShardShape& b) { return a.agent < b.agent; });
+  return shapes;
+}
+
+void validate(const std::vector<ShardShape>& shapes, Index agents) {
+  require(agents >= 1, fmt::format("agents = {}: must be at least 1", agents));
+  for (Index i = 0; i < agents; ++i) {
+    const auto held = std::count_if(shapes.begin(), shapes.end(), [&](const ShardShape& s) { return s.agent == i; });
+    require(held == 1, fmt::format("agent {} has {} shards: must have one", i, held));
+  }
+  const auto stray =
+      std::find_if(shapes.begin(), shapes.end(), [&](const ShardShape& s) { return s.agent < 0 || s.agent >= agents; });
+  require(stray == shapes.end(),
+          fmt::format("{} belongs to agent {}: must lie in [0, {})", stray == shapes.end() ? "" : stray->name,
+                      stray == shapes.end() ? 0 : stray->agent, agents));
+  for (const ShardShape& shape : shapes)
+    if (shape.cols != shapes.front().cols)
+      throw DataError(fmt::format("{} has {} columns: must have {}, as {} has", shape.name, shape.cols,
+                                  shapes.front().cols, shapes.front().name));
+}
+
+// Row by row, so that the order of the sum is that of the rows alone.
+Block<double> sum_of_rows(const Block<double>& rows) {
+  Block<double> sum = Block<double>::Zero(1, rows.cols());
+  for (Index r = 0; r < rows.rows(); ++r) sum.row(0) += rows.row(r);
+  return sum;
+}
+
+}  // namespace
+
+ShardTotals totals_of(Transport& ranks, const Shards& shards) {
+  ranks.everywhere([&] {
+    require(shards.local.size() == shards.rows.size(),
+            fmt::format("{} shards for {} agents: must be one each", shards.rows.size(), shards.local.size()));
+  });
+  const std::vector<ShardShape> shapes = shapes_of(ranks, shards);
+  validate(shapes, shards.agents);
+  ShardTotals totals{.dimension = shapes.front().cols, .samples = 0, .mean = {}, .sizes = {}};
+  for (const ShardShape& shape : shapes) {
+    totals.samples += shape.rows;
+    totals.sizes.push_back(shape.rows);
+  }
+  if (totals.samples == 0)
+    throw DataError(fmt::format("{} shards, the first of them {}: at least one must have a row", shapes.size(),
+                                shapes.front().name));
+
+  ByteWriter here;
+  for (std::size_t i = 0; i < shards.local.size(); ++i) {
+    here.put(shards.local[i]);
+    here.put(sum_of_rows(shards.rows[i]));
+  }
+  std::vector<Block<double>> sums(shapes.size());  // by agent, at rank 0
+  for (const std::string& bytes : ranks.gather(here.bytes()))
+    for (ByteReader reader(bytes); !reader.at_end();) {
+      const auto agent = static_cast<std::size_t>(reader.get<Index>());
+      sums[agent] = reader.block();
+    }
+  ByteWriter agreed;
+  if (ranks.rank() == 0) {
+    Block<double> total = Block<double>::Zero(1, totals.dimension);
+    for (const Block<double>& sum : sums) total += sum;
+    agreed.put(Block<double>(total / static_cast<double>(totals.samples)));
+  }
+  const std::string said = ranks.broadcast(agreed.bytes());
+  totals.mean = ByteReader(said).block().row(0).transpose();
+  return totals;
+}
+
+std::vector<CovarianceShard> covariance_shards(Shards shards, const ShardTotals& totals, bool center) {
+  const double weight = static_cast<double>(shards.agents) / static_cast<double>(totals.samples);
+  std::vector<CovarianceShard> operators;
+  for (Block<double>& rows : shards.rows) {
+    require(rows.cols() == totals.dimension,
+            fmt::format("shard of {} columns: must have {}, as the totals say", rows.cols(), totals.dimension));
+    if (center) rows.rowwise() -= totals.mean.transpose();
+    operators.emplace_back(std::move(rows), weight);
+  }
+  return operators;
+}
+
+}  // namespace hearsay

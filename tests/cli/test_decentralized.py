@@ -1,0 +1,304 @@
+"""hearsay decentralized: what it computes against NumPy, what it reports, and what it refuses."""
+
+import csv
+import json
+import os
+
+import numpy as np
+import pytest
+
+from conftest import is_orthonormal, sin_theta
+
+
+def federation(directory, sizes=(40, 25, 60), features=8, seed=0):
+    """A file per agent, of unlike sizes and offsets, and the covariance of all the rows together."""
+    random = np.random.default_rng(seed)
+    turn, _ = np.linalg.qr(random.standard_normal((features, features)))
+    tables = [random.standard_normal((size, features)) * 0.7 ** np.arange(features) @ turn + 5 for size in sizes]
+    names = [f"site{i}.csv" for i in range(len(sizes))]
+    for name, table in zip(names, tables):
+        np.savetxt(directory / name, table, delimiter=",", fmt="%.17g")
+    pooled = np.concatenate(tables)
+    centred = pooled - pooled.mean(axis=0)
+    return names, centred.T @ centred / len(pooled)
+
+
+def top(matrix, k):
+    values, vectors = np.linalg.eigh(matrix)
+    return values[::-1][:k], vectors[:, ::-1][:, :k]
+
+
+@pytest.mark.parametrize("algorithm", ["depm", "adepm", "deepca", "adeepca"])
+def test_every_agent_finds_the_components_of_all_the_data(hearsay, tmp_path, algorithm):
+    names, covariance = federation(tmp_path)
+    values, vectors = top(covariance, 3)
+
+    result = hearsay.json("decentralized", *names, "-k", 3, "--algorithm", algorithm, "--components",
+                          "basis-{agent}.npy")
+
+    assert result["status"] == "converged" and result["method"] == algorithm
+    assert result["agents"] == 3 and result["samples"] == 125 and result["dimension"] == 8
+    assert np.allclose(result["eigenvalues"], values, rtol=1e-9)
+    for agent in range(3):
+        basis = np.load(tmp_path / f"basis-{agent}.npy")
+        assert is_orthonormal(basis)
+        assert sin_theta(vectors, basis) <= 1e-8
+    assert [agent["samples"] for agent in result["per_agent"]] == [40, 25, 60]
+    assert [agent["source"] for agent in result["per_agent"]] == names
+
+
+def test_a_directory_is_a_shard_per_file(hearsay, tmp_path):
+    (tmp_path / "sites").mkdir()
+    names, _ = federation(tmp_path / "sites")
+    (tmp_path / "sites" / ".hidden").write_text("not a table")
+
+    apart = hearsay.json("decentralized", "sites", "-k", 2)
+    named = hearsay.json("decentralized", *(f"sites/{name}" for name in names), "-k", 2)
+
+    assert apart["digest"] == named["digest"]
+
+
+@pytest.mark.parametrize("split", ["even", "contiguous", "by-label", "owners.csv"])
+def test_one_table_can_be_split_in_any_way(hearsay, tmp_path, split):
+    random = np.random.default_rng(1)
+    table = random.standard_normal((90, 6)) * [4, 3, 1, 0.8, 0.6, 0.5]
+    labels = random.integers(0, 3, 90)
+    np.savetxt(tmp_path / "all.csv", np.column_stack([table, labels]), delimiter=",", fmt="%.17g")
+    np.savetxt(tmp_path / "owners.csv", labels[::-1], fmt="%d")
+    agents = [] if split == "by-label" else ["--agents", 3]
+
+    result = hearsay.json("decentralized", "all.csv", "-k", 2, "--split", split, "--label-column", "last", *agents,
+                          "--reference", "exact")
+
+    centred = table - table.mean(axis=0)
+    assert np.allclose(result["eigenvalues"], top(centred.T @ centred / 90, 2)[0], rtol=1e-9)
+    assert result["status"] == "converged" and result["agents"] == 3
+    assert sum(agent["samples"] for agent in result["per_agent"]) == 90
+    assert max(agent["sin_theta"] for agent in result["per_agent"]) <= 1e-8
+    assert result["history"][-1]["sin_theta"] <= 1e-7
+
+
+def test_an_agent_without_rows_takes_part(hearsay, tmp_path):
+    random = np.random.default_rng(2)
+    np.savetxt(tmp_path / "all.csv", random.standard_normal((30, 5)) * [5, 3, 1, 1, 1], delimiter=",")
+    np.savetxt(tmp_path / "owners.csv", np.repeat([0, 2], 15), fmt="%d")
+
+    result = hearsay.json("decentralized", "all.csv", "-k", 1, "--split", "owners.csv", "--agents", 4, "--reference",
+                          "exact")
+
+    assert [agent["samples"] for agent in result["per_agent"]] == [15, 0, 15, 0]
+    assert max(agent["sin_theta"] for agent in result["per_agent"]) <= 1e-8
+
+
+@pytest.mark.parametrize("topology, edges", [("ring", 12), ("path", 11), ("star", 11), ("complete", 66), ("grid", 17),
+                                             ("grid:2x6", 16), ("torus:3x4", 24), ("regular:4", 24)])
+def test_every_topology_gives_the_same_answer(hearsay, tmp_path, topology, edges):
+    table = np.random.default_rng(3).standard_normal((120, 6)) * [4, 3, 2, 0.5, 0.5, 0.5]
+    np.savetxt(tmp_path / "all.csv", table, delimiter=",", fmt="%.17g")
+
+    result = hearsay.json("decentralized", "all.csv", "-k", 3, "--agents", 12, "--topology", topology, "--reference",
+                          "exact")
+
+    assert result["edges"] == edges
+    assert result["status"] == "converged"
+    assert max(agent["sin_theta"] for agent in result["per_agent"]) <= 1e-8
+
+
+def test_the_paper_s_ring_of_four(hearsay, data_directory):
+    result = hearsay.json("decentralized", "fed-heart-disease", "-k", 2, "--reference", "exact")
+
+    assert result["agents"] == 4 and result["edges"] == 4 and result["samples"] == 486
+    assert result["spectral_gap"] == pytest.approx(0.5)
+    assert result["eigenvalues"] == pytest.approx([2.679684, 1.373737], abs=1e-6)
+    assert [agent["samples"] for agent in result["per_agent"]] == [199, 172, 30, 85]
+
+
+def test_agents_that_are_nodes_of_a_graph(hearsay, data_directory):
+    result = hearsay.json("decentralized", "ego-facebook", "--split", "by-node", "--nodes", 50, "--extra-edges", 196,
+                          "-k", 4, "--reference", "exact")
+
+    assert result["agents"] == 50 and result["dimension"] == 50 and result["samples"] is None
+    assert result["eigenvalues"][3] == pytest.approx(1.559051, abs=1e-6)
+    assert max(agent["sin_theta"] for agent in result["per_agent"]) <= 1e-8
+
+
+def test_a_gossip_matrix_from_a_file(hearsay, tmp_path):
+    names, _ = federation(tmp_path)
+    np.save(tmp_path / "W.npy", np.array([[0.5, 0.25, 0.25], [0.25, 0.75, 0], [0.25, 0, 0.75]]))
+
+    result = hearsay.json("decentralized", *names, "-k", 2, "--weights", "W.npy")
+
+    assert result["edges"] == 2 and result["status"] == "converged"
+
+
+@pytest.mark.parametrize("precision, size", [("double", 8), ("single", 4), ("bfloat16", 2)])
+def test_every_byte_is_accounted_for(hearsay, tmp_path, precision, size):
+    names, _ = federation(tmp_path)
+    rounds, iterations, votes = 4, 25, 6
+
+    result = hearsay.json("decentralized", *names, "-k", 2, "--rounds", rounds, "--iterations", iterations,
+                          "--tolerance", 0, "--message-precision", precision)
+
+    block = result["dimension"] * result["columns"] * size
+    assert result["rounds"] == rounds * iterations
+    assert result["messages"] == 2 * 3 * (result["rounds"] + result["control_rounds"])
+    assert result["bytes"] == 6 * (result["rounds"] * (block + 8 * votes) + result["control_rounds"] * 8 * 3)
+    assert result["bytes_per_edge"] * result["edges"] == result["bytes"]
+    assert (result["message_noise"]["largest"] > 0) == (precision != "double")
+
+
+@pytest.mark.parametrize("algorithm", ["depm", "adepm", "deepca", "adeepca"])
+@pytest.mark.parametrize("precision", ["double", "bfloat16"])
+def test_what_is_sent_is_what_was_planned(hearsay, tmp_path, algorithm, precision):
+    table = np.random.default_rng(4).standard_normal((60, 6)) * [4, 3, 2, 0.5, 0.5, 0.5]
+    np.savetxt(tmp_path / "all.csv", table, delimiter=",", fmt="%.17g")
+    common = ["-k", 2, "--agents", 6, "--topology", "erdos:0.6", "--rounds", 9, "--iterations", 20,
+              "--message-precision", precision]
+
+    plan = hearsay.json("plan", "--data", "all.csv", *common)
+    run = hearsay.json("decentralized", "all.csv", *common, "--algorithm", algorithm, "--tolerance", 0)
+
+    planned = plan["planned_traffic"]["methods"][algorithm]
+    assert {key: run[key] for key in planned} == planned
+    assert plan["planned_traffic"]["edges"] == run["edges"]
+    gamma = next(term for term in plan["terms"] if term["name"] == "gamma_W")
+    assert gamma["value"] == run["spectral_gap"]
+
+
+def test_a_plan_takes_the_norms_of_the_shards(hearsay, data_directory):
+    plan = hearsay.json("plan", "--data", "fed-heart-disease", "-k", 2, "--agents", 4, "--topology", "ring")
+
+    terms = {term["name"]: term["value"] for term in plan["terms"]}
+    assert terms["gamma_W"] == pytest.approx(0.5)
+    assert terms["M"] == pytest.approx(4.6473, abs=1e-4)
+    assert terms["T"] == next(row for row in plan["rows"] if row["method"] == "ADePM")["iterations"]["value"]
+
+
+def test_a_plan_of_rounds_needs_its_network(hearsay):
+    spectrum = ["--dimension", 10, "-k", 2, "--lambda-k", 1, "--lambda-next", 0.5]
+
+    hearsay.refuses("plan", *spectrum, "--rounds", 3, saying="--topology")
+    hearsay.refuses("plan", *spectrum, "--topology", "ring", saying="agents")
+    hearsay.refuses("plan", *spectrum, "--agents", 4, "--topology", "ring", "--gossip-gap", 0.5, saying="gossip-gap")
+
+
+def test_the_trace_holds_the_curves_of_the_history(hearsay, tmp_path):
+    names, _ = federation(tmp_path)
+
+    result = hearsay.json("decentralized", *names, "-k", 2, "--reference", "exact", "--trace", "curves.csv")
+
+    with open(tmp_path / "curves.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == result["iterations"] == len(result["history"])
+    for row, entry in zip(rows, result["history"]):
+        assert {key: float(value) for key, value in row.items()} == {key: float(entry[key]) for key in row}
+
+
+def test_a_run_is_the_same_every_time_and_for_any_number_of_threads(hearsay, tmp_path):
+    names, _ = federation(tmp_path)
+
+    digests = {hearsay.json("decentralized", *names, "-k", 2, "--threads", count)["digest"] for count in (1, 1, 2, 3)}
+
+    assert len(digests) == 1
+
+
+def test_too_few_rounds_for_an_untracked_method_are_a_floor_and_not_a_success(hearsay, tmp_path):
+    names, _ = federation(tmp_path)
+
+    result = hearsay.json("decentralized", *names, "-k", 2, "--algorithm", "adepm", "--gossip", "plain", "--rounds", 4,
+                          code=3)
+
+    assert result["status"] in ("noise_floor", "iteration_limit")
+    assert result["agreement"] > 1e-10
+
+
+def test_optimal_momentum_takes_lambda_next_of_the_pooled_data(hearsay, tmp_path):
+    names, covariance = federation(tmp_path)
+
+    result = hearsay.json("decentralized", *names, "-k", 2, "--algorithm", "adepm", "--momentum", "optimal")
+
+    assert result["momentum"] == pytest.approx(top(covariance, 3)[0][2] ** 2 / 4, rel=1e-9)
+
+
+def test_the_summary_says_what_matters_first(hearsay, tmp_path):
+    names, _ = federation(tmp_path)
+
+    result = hearsay("decentralized", *names, "-k", 2)
+
+    assert result.returncode == 0 and result.stderr == ""
+    assert result.stdout.startswith("site0.csv: converged in ")
+    for words in ("125 samples of 8 features", "3 agents on 3 edges", "rounds of chebyshev gossip", "digest"):
+        assert words in result.stdout
+
+
+REFUSALS = {
+    "an unknown algorithm": (["--algorithm", "adepca"], ["algorithm = adepca", "did you mean adeepca?"]),
+    "no rounds": (["--rounds", 0], ["rounds = 0", "at least 1"]),
+    "more components than features": (["-k", 9], ["rank = 9", "[1, 8]"]),
+    "fewer agents than shards": (["--agents", 2], ["agents = 2", "3 shards"]),
+    "more agents than shards": (["--agents", 4], ["agents = 4", "3 shards"]),
+    "an unknown topology": (["--topology", "rign"], ["topology = rign", "did you mean ring?"]),
+    "a grid of another size": (["--topology", "grid:2x2"], ["topology = grid:2x2", "3 places"]),
+    "an unknown precision": (["--message-precision", "half"], ["message-precision = half"]),
+    "W for another n": (["--weights", "W4.npy"], ["weights = W4.npy", "4 x 4", "3 x 3"]),
+    "W that is not symmetric": (["--weights", "skew.npy"], ["W(0, 1) = 0.5"]),
+    "W beside the topology": (["--topology", "path", "--weights", "ring.npy"], ["W(0, 2)", "no edge"]),
+    "a disconnected graph": (["--topology", "apart.txt"], ["must be connected", "2 components", "1 node with 2"]),
+    "a topology of another size": (["--topology", "two.txt"], ["two.txt", "2 nodes", "must have 3"]),
+    "a split of shards": (["--split", "even"], ["split", "file of its own"]),
+    "nodes without a graph": (["--nodes", 3], ["nodes", "by-node"]),
+    "a negative tolerance": (["--tolerance", -1], ["tolerance = -1"]),
+    "a reference of other rows": (["--reference", "W4.npy"], ["reference = W4.npy", "4 rows"]),
+}
+
+
+@pytest.mark.parametrize("options, saying", REFUSALS.values(), ids=REFUSALS.keys())
+def test_bad_options_are_refused_and_nothing_is_written(hearsay, tmp_path, options, saying):
+    names, _ = federation(tmp_path)
+    ring = np.full((3, 3), 0.25) + 0.25 * np.eye(3)
+    np.save(tmp_path / "ring.npy", ring)
+    np.save(tmp_path / "W4.npy", np.full((4, 4), 0.25))
+    np.save(tmp_path / "skew.npy", np.array([[0.5, 0.5, 0], [0, 0.5, 0.5], [0.5, 0, 0.5]]))
+    (tmp_path / "apart.txt").write_text("0 1\n2 2\n")
+    (tmp_path / "two.txt").write_text("0 1\n")
+    before = sorted(os.listdir(tmp_path))
+    rank = [] if "-k" in options else ["-k", 2]
+
+    hearsay.refuses("decentralized", *names, *rank, *options, "--json", "result.json", "--components", "basis.npy",
+                    "--trace", "curves.csv", saying=saying)
+
+    assert sorted(os.listdir(tmp_path)) == before
+
+
+def test_shards_of_different_dimensions_are_named(hearsay, tmp_path):
+    names, _ = federation(tmp_path)
+    (tmp_path / "odd.csv").write_text("1,2,3\n4,5,6\n")
+
+    hearsay.refuses("decentralized", *names, "odd.csv", "-k", 2, saying=["odd.csv", "3 columns", "site0.csv"])
+
+
+def test_a_label_split_needs_a_label_column(hearsay, tmp_path):
+    federation(tmp_path)
+
+    hearsay.refuses("decentralized", "site0.csv", "-k", 2, "--split", "by-label", saying="--label-column")
+
+
+def test_the_number_of_agents_must_be_known(hearsay, tmp_path):
+    federation(tmp_path)
+
+    hearsay.refuses("decentralized", "site0.csv", "-k", 2, saying="--agents")
+
+
+def test_an_owner_that_is_no_number_is_named(hearsay, tmp_path):
+    federation(tmp_path)
+    (tmp_path / "owners.csv").write_text("0\n" * 39 + "-1\n")
+
+    hearsay.refuses("decentralized", "site0.csv", "-k", 2, "--split", "owners.csv", saying=["owners.csv", "row 40", "-1"])
+
+
+def test_json_goes_to_a_file_too(hearsay, tmp_path):
+    names, _ = federation(tmp_path)
+
+    assert hearsay("decentralized", *names, "-k", 2, "--json", "result.json").returncode == 0
+
+    assert json.loads((tmp_path / "result.json").read_text())["command"] == "decentralized"

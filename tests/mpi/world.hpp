@@ -1,0 +1,10 @@
+// The world that main() made.
+#pragma once
+
+#include <hearsay/mpi.hpp>
+
+namespace hearsay::test {
+
+mpi::World& world();
+
+}  // namespace hearsay::test
