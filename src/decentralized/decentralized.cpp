@@ -187,7 +187,8 @@ class Run {
   }
 
   // Once the votes of an earlier iteration have been everywhere, every agent holds the same maxima, acts on them, and
-  // casts its next votes. A lonely agent need not wait.
+  // casts its next votes. A lonely agent need not wait. Where messages get lost a later X may be the worse one, so the
+  // one that was voted on is kept.
   std::optional<Status> decide() {
     if (agents_.present().empty()) return std::nullopt;
     const Index any = agents_.present().front();
@@ -195,26 +196,36 @@ class Run {
     if (rounds_since_vote_ < net_.diameter()) return std::nullopt;
     if (voted_) net_.settle_votes(votes_);
     const auto verdict = voted_ ? act(votes_.row(any)) : std::nullopt;
+    if (net_.unreliable() && (verdict == Status::converged || verdict == Status::noise_floor)) {
+      agents_.return_to_kept();
+      entry_.residual = votes_(any, residual);
+      entry_.disagreement = votes_(any, noise);
+    }
     votes_ = seen_;
     net_.begin_votes();
+    if (net_.unreliable()) agents_.keep();
     rounds_since_vote_ = 0;
     voted_ = true;
     return verdict;
   }
 
+  Reception worst_reception(const Eigen::Ref<const Eigen::RowVectorXd>& agreed) const {
+    if (!net_.unreliable()) return {};
+    return {.missed = agreed(missed), .before = agreed(distance_before), .after = agreed(distance_after)};
+  }
+
   std::optional<Status> act(const Eigen::Ref<const Eigen::RowVectorXd>& agreed) {
     if (agreed(trouble) == not_finite) return Status::breakdown;
     if (agreed(trouble) == asked_to_stop) return Status::stopped_by_observer;
-    if (agreed(residual) <= options_.tolerance) {
+    const Reception worst = worst_reception(agreed);
+    // Gossip that drives the agents apart fills S with what a small residual is then the residual of.
+    const bool apart = worst.missed > 0 && worst.after > std::max(worst.before, options_.tolerance);
+    if (agreed(residual) <= options_.tolerance && !apart) {
       if (agreed(noise) <= options_.tolerance) return Status::converged;
       // Each agent has come to rest, but at a place of its own, and no further step will bring them together.
       if (!method_.tracked && options_.rounds != DecentralizedOptions::automatic) return Status::noise_floor;
     }
     agents_.agree_on_edge(-agreed(minus_edge), -agreed(minus_lambda_k));
-    const Reception worst =
-        net_.unreliable()
-            ? Reception{.missed = agreed(missed), .before = agreed(distance_before), .after = agreed(distance_after)}
-            : Reception{};
     if (pacing_.hear(agreed(residual), agreed(spread), worst)) agents_.restart();
     return std::nullopt;
   }
