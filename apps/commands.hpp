@@ -3,8 +3,11 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <string>
+#include <string_view>
 
 #include "hearsay/power.hpp"
+#include "hearsay/transport.hpp"
 
 namespace hearsay::app {
 
@@ -16,15 +19,29 @@ inline int exit_code(Status status) { return status == Status::converged ? done 
 /// What the chosen command will do; run once the whole command line has been understood.
 using Action = std::function<int()>;
 
+/// The ranks the program was started on: one, unless MPI says otherwise.
+struct Ranks {
+  Transport& transport;
+  std::string (*mpirun_line)(Index ranks, std::string_view command);  ///< what starts a command on so many
+  std::string command_line;                                           ///< as it was given
+};
+
 void add_pca(CLI::App& root, Action& action);
 void add_eigs(CLI::App& root, Action& action);
 void add_cluster(CLI::App& root, Action& action);
-void add_decentralized(CLI::App& root, Action& action);
+void add_decentralized(CLI::App& root, Action& action, const Ranks& ranks);
 void add_plan(CLI::App& root, Action& action);
 void add_datasets(CLI::App& root, Action& action);
 void add_demo(CLI::App& root, Action& action);
 void add_info(CLI::App& root, Action& action);
 void add_completion(CLI::App& root, Action& action);
 void add_reference(CLI::App& root, Action& action);
+
+/// The command line as one would type it.
+std::string joined(int argc, char** argv);
+
+/// Parses the command line and does what it says; errors are told on standard error, by rank 0 where all know them. The
+/// exit code.
+int run_command_line(int argc, char** argv, const Ranks& ranks);
 
 }  // namespace hearsay::app

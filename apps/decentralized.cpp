@@ -3,12 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "commands.hpp"
 #include "decentralized_report.hpp"
 #include "federation.hpp"
 #include "hearsay/angles.hpp"
+#include "hearsay/decentralized_on_ranks.hpp"
 #include "hearsay/error.hpp"
 #include "hearsay/gossip.hpp"
 #include "hearsay/operators/compose.hpp"
@@ -33,7 +36,8 @@ struct Pooled {
   std::vector<std::string> notes;
 };
 
-Pooled look_ahead(const Job& job, const Federation& federation, const std::vector<OperatorRef<double>>& A) {
+Pooled look_ahead(const Job& job, const Federation& federation, const std::vector<OperatorRef<double>>& A,
+                  const Transport& ranks) {
   Pooled known{.reference = {}, .options = settle(job.network, job.solve), .notes = {}};
   const Index d = federation.held.dimension, k = known.options.rank;
   require(k <= d, fmt::format("rank = {}: must lie in [1, {}]", k, d));
@@ -44,6 +48,10 @@ Pooled look_ahead(const Job& job, const Federation& federation, const std::vecto
   const bool exact = job.reference == "exact";
   if (!exact) known.reference = load_reference(job.reference, d, k);
   if (!exact && !job.solve.optimal_momentum) return known;
+  require(ranks.size() == 1,
+          fmt::format("{}: would pool the data of all ranks, which is what agents are there to avoid; "
+                      "{}",
+                      exact ? "reference = exact" : "momentum = optimal", exact ? "give a file" : "give a number"));
   require(!exact || d <= largest_dense_dimension,
           fmt::format("reference = exact: is computed up to dimension {}; this is {}", largest_dense_dimension, d));
   const Spectrum spectrum = pooled_spectrum(job, A);
@@ -56,66 +64,116 @@ Pooled look_ahead(const Job& job, const Federation& federation, const std::vecto
   return known;
 }
 
-// "basis-{agent}.npy" is a file for each agent; any other name is one for the first.
-void write_components(const std::filesystem::path& path, const std::vector<Block<double>>& bases) {
+// "basis-{agent}.npy" is a file for each agent, written where it lives; any other name is one for the first.
+void write_components(const std::filesystem::path& path, const std::vector<Block<double>>& bases,
+                      const std::vector<Index>& agents, const Transport& ranks) {
   if (path.empty()) return;
   const std::string name = path.string();
   constexpr std::string_view place = "{agent}";
   const std::size_t at = name.find(place);
-  if (at == std::string::npos) return write_block(path, bases.front());
-  for (std::size_t i = 0; i < bases.size(); ++i) {
+  if (at == std::string::npos) {
+    const auto answer = std::find_if(bases.begin(), bases.end(), [](const auto& basis) { return basis.size() > 0; });
+    if (ranks.rank() == 0 && answer != bases.end()) write_block(path, *answer);
+    return;
+  }
+  const bool all_here = bases.size() > agents.size();  // rank 0 has everyone's
+  for (std::size_t i = 0; i < agents.size(); ++i) {
+    const Block<double>& basis = bases[all_here ? static_cast<std::size_t>(agents[i]) : i];
     std::string own = name;
-    write_block(own.replace(at, place.size(), std::to_string(i)), bases[i]);
+    if (basis.size() > 0) write_block(own.replace(at, place.size(), std::to_string(agents[i])), basis);
   }
 }
 
-int run(Job job) {
-  require(!job.inputs.empty(), "DATA: must name a file, a directory or a data set");
+std::vector<double> sines_against(const std::optional<Block<double>>& reference, const DecentralizedResult& result) {
+  std::vector<double> sines;
+  if (!reference) return sines;
+  for (const Block<double>& basis : result.bases)
+    sines.push_back(basis.size() > 0 ? sin_theta<double>(*reference, basis) : std::nan(""));
+  return sines;
+}
+
+void deliver(const DecentralizedReport& report) {
+  const Job& job = report.job;
+  if (!job.trace.empty()) write_text(job.trace, trace_csv(report.result));
+  write_json(job.json, result_json(report));
+  if (!job.prints_json()) fmt::print("{}", summary(report));
+}
+
+// Two agents in one process share its memory; who will not have that says so.
+void require_ranks(const Job& job, const Ranks& ranks, Index agents) {
+  const int size = ranks.transport.size();
+  require(!job.one_per_rank || size >= agents,
+          fmt::format("one-per-rank: there are {} agents, and {} rank{}; start it with: {}", agents, size,
+                      size == 1 ? "" : "s", ranks.mpirun_line(agents, ranks.command_line)));
+}
+
+// One network of three kinds: of this process, of this process with faults, or spread over ranks.
+struct Outcome {
+  DecentralizedResult result;
+  GossipSpectrum spectrum;
+};
+
+Outcome gossip_over(Transport& ranks, const Job& job, const GossipMatrix& W, const std::vector<OperatorRef<double>>& A,
+                    const DecentralizedOptions& options, const DecentralizedHooks& hooks) {
+  if (ranks.size() > 1) {
+    RankNetwork net(ranks, W, {.precision = job.network.precision});
+    return {decentralized_pca(net, A, options, hooks), net.spectrum()};
+  }
+  LocalNetwork net(W, job.network.precision);
+  return {decentralized_pca(net, A, options, hooks), net.spectrum()};
+}
+
+int run(Job job, const Ranks& launched) {
+  Transport& ranks = launched.transport;
   job.input = job.inputs.front();
   check(job);
-  check_outputs(job);
-  const Federation federation = load_federation(job);
+  ranks.everywhere([&] {
+    if (ranks.rank() == 0) check_outputs(job);
+  });
+  const Federation federation = load_federation(job, ranks);
+  require_ranks(job, launched, federation.agents);
   const auto A = federation.operators();
-  const GossipMatrix W = gossip_matrix(job, federation.agents(), federation.graph ? &*federation.graph : nullptr);
-  const Pooled known = look_ahead(job, federation, A);
-  LocalNetwork net(W, job.network.precision);
+  const GossipMatrix W = gossip_matrix(job, federation.agents, federation.graph ? &*federation.graph : nullptr);
+  Pooled known;
+  ranks.everywhere([&] { known = look_ahead(job, federation, A, ranks); });
 
   const InterruptGuard interrupt;
   DecentralizedHooks hooks{.reference = known.reference ? &*known.reference : nullptr};
-  DecentralizedResult result;
+  Outcome outcome;
   const auto begin = std::chrono::steady_clock::now();
   {
-    ProgressLine progress(job.quiet);
+    ProgressLine progress(job.quiet || ranks.rank() != 0);
     hooks.observe = [&](const DecentralizedEntry& entry) {
       if (progress.due()) progress.show(progress_text(entry, known.options.tolerance));
       return !interrupt.interrupted();
     };
-    result = decentralized_pca(net, A, known.options, hooks);
+    outcome = gossip_over(ranks, job, W, A, known.options, hooks);
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  DecentralizedResult& result = outcome.result;
   result.notes.insert(result.notes.begin(), known.notes.begin(), known.notes.end());
   if (interrupt.interrupted()) result.notes.push_back("interrupted: these are the best bases so far");
 
-  DecentralizedReport report{.job = job,
-                             .held = federation.held,
-                             .W = W,
-                             .spectrum = net.spectrum(),
-                             .options = known.options,
-                             .result = result,
-                             .seconds = seconds};
-  if (known.reference)
-    for (const Block<double>& basis : result.bases) report.sines.push_back(sin_theta<double>(*known.reference, basis));
-  write_components(job.components, result.bases);
-  if (!job.trace.empty()) write_text(job.trace, trace_csv(result));
-  write_json(job.json, result_json(report));
-  if (!job.prints_json()) fmt::print("{}", summary(report));
+  ranks.everywhere([&] {
+    write_components(job.components, result.bases, agents_here(federation.agents, ranks), ranks);
+    if (ranks.rank() == 0)
+      deliver({.job = job,
+               .held = federation.held,
+               .W = W,
+               .spectrum = outcome.spectrum,
+               .options = known.options,
+               .result = result,
+               .ranks = ranks.size(),
+               .seconds = seconds,
+               .sines = sines_against(known.reference, result)});
+  });
   const bool as_asked = known.options.tolerance == 0 && result.status == Status::iteration_limit;
   return as_asked ? done : exit_code(result.status);
 }
 
 }  // namespace
 
-void add_decentralized(CLI::App& root, Action& action) {
+void add_decentralized(CLI::App& root, Action& action, const Ranks& ranks) {
   CLI::App* app = root.add_subcommand("decentralized", "PCA among agents that gossip and never pool their data");
   auto job = std::make_shared<Job>();
   job->command = "decentralized";
@@ -130,8 +188,9 @@ void add_decentralized(CLI::App& root, Action& action) {
       "  hearsay decentralized digits -k 9 --split by-label --topology erdos:0.5 --reference exact\n"
       "  hearsay decentralized boston.csv leeds.csv oslo.csv -k 5 --components basis-{agent}.npy\n"
       "  hearsay decentralized ego-facebook --split by-node --nodes 50 --extra-edges 196 -k 4 --trace curves.csv\n"
-      "  hearsay decentralized digits -k 9 --agents 10 --message-precision bfloat16 --json -");
-  app->callback([job, &action] { action = [job] { return run(*job); }; });
+      "  hearsay decentralized digits -k 9 --agents 10 --message-precision bfloat16 --json -\n"
+      "  mpirun --oversubscribe -n 10 hearsay decentralized digits -k 9        (an agent on each rank)");
+  app->callback([job, &action, &ranks] { action = [job, &ranks] { return run(*job, ranks); }; });
 }
 
 }  // namespace hearsay::app

@@ -1,4 +1,4 @@
-// What the agents hold: shards of samples, or the nodes of a graph.
+// What the agents hold: shards of samples, or the nodes of a graph. Each rank loads what its own agents hold.
 #pragma once
 
 #include <optional>
@@ -7,22 +7,27 @@
 #include "decentralized_report.hpp"
 #include "hearsay/decentralized.hpp"
 #include "hearsay/graph.hpp"
+#include "hearsay/transport.hpp"
 #include "job.hpp"
 
 namespace hearsay::app {
 
 struct Federation {
-  Holdings held = {};
-  std::vector<CovarianceShard> shards = {};  ///< either these
+  Index agents = 0;                          ///< n, everywhere
+  Holdings held = {};                        ///< of all of them
+  std::vector<CovarianceShard> shards = {};  ///< of the agents here: either these
   std::vector<NodeOperator> nodes = {};      ///< or these
   std::optional<Graph> graph = {};           ///< that the nodes belong to
 
-  Index agents() const { return static_cast<Index>(graph ? nodes.size() : shards.size()); }
   std::vector<OperatorRef<double>> operators() const { return graph ? operators_of(nodes) : operators_of(shards); }
 };
 
-/// By DATA, --split, --agents, --nodes, --label-column and --no-center. Throws InvalidArgument where the agents asked
-/// for are not as many as the shards there are, DataError for shards of different dimensions, which it names.
-Federation load_federation(const Job& job);
+/// The agents whose data this rank holds.
+std::vector<Index> agents_here(Index agents, const Transport& ranks);
+
+/// By DATA, --split, --agents, --nodes, --label-column and --no-center. Throws, at every rank: InvalidArgument where
+/// the agents asked for are not as many as the shards there are, DataError for shards of different dimensions, which it
+/// names. Collective.
+Federation load_federation(const Job& job, Transport& ranks);
 
 }  // namespace hearsay::app

@@ -63,6 +63,11 @@ std::filesystem::path locate_input(const std::string& input) {
   return location.paths.front();
 }
 
+SampleFile sample_file(const Job& job) {
+  const io::Dataset* dataset = dataset_of_samples(job.input);
+  return {.path = locate_input(job.input), .options = table_options(job, dataset)};
+}
+
 io::Data load_samples(const Job& job) {
   const io::Dataset* dataset = dataset_of_samples(job.input);
   const std::filesystem::path path = locate_input(job.input);

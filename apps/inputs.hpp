@@ -19,7 +19,14 @@ std::filesystem::path data_directory();
 /// A file by that name, or else the file of a data set. Throws InvalidArgument for a data set that is not there yet.
 std::filesystem::path locate_input(const std::string& input);
 
-/// The samples to analyse, at once or row by row. A data set brings its own label column.
+/// Where the samples lie, and how to read them: a data set brings its own label column.
+struct SampleFile {
+  std::filesystem::path path;
+  io::TableOptions options;
+};
+SampleFile sample_file(const Job& job);
+
+/// The samples to analyse, at once or row by row.
 io::Data load_samples(const Job& job);
 std::unique_ptr<RowSource<double>> open_samples(const Job& job);
 

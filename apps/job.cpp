@@ -50,15 +50,21 @@ struct Flag {
   bool Job::*value;
 };
 
-constexpr Flag flags[] = {{"center", &Job::center}, {"stream", &Job::stream},
-                          {"psd", &Job::psd},       {"largest-component", &Job::largest_component},
-                          {"resume", &Job::resume}, {"quiet", &Job::quiet}};
+constexpr Flag flags[] = {{"center", &Job::center},
+                          {"stream", &Job::stream},
+                          {"psd", &Job::psd},
+                          {"largest-component", &Job::largest_component},
+                          {"resume", &Job::resume},
+                          {"quiet", &Job::quiet},
+                          {"one-per-rank", &Job::one_per_rank}};
 
 void set(Job& job, const OptionRecord& record, const std::string& text) {
   job.given[std::string(record.name)] = text;
   require(!text.empty(), fmt::format("--{}: must not be empty", record.name));
   require(!text.starts_with("--"), fmt::format("--{}: needs a value before {}", record.name, text));
-  if (job.command == "decentralized" && set_option(job.network, record.name, text)) return;
+  const bool networked =
+      (record.commands & in_decentralized) != 0 && (job.command == "decentralized" || job.command == "plan");
+  if (networked && set_option(job.network, record.name, text)) return;
   if (set_option(job.solve, record.name, text)) return;
   for (const Setter& setter : setters)
     if (setter.name == record.name) return setter.set(job, text);
@@ -145,6 +151,8 @@ std::optional<double> Job::real(std::string_view name) const {
   if (found == given.end()) return std::nullopt;
   return parse_real(name, found->second);
 }
+
+std::uint64_t Job::network_seed() const { return static_cast<std::uint64_t>(integer("network-seed", 0).value_or(0)); }
 
 void check(Job& job) {
   settle(job.solve);

@@ -24,6 +24,7 @@ struct Job {
   bool largest_component = false;
   bool resume = false;
   bool quiet = false;
+  bool one_per_rank = false;
   std::string label_column;
   double shift = 0;
   Index block_rows = 1024;
@@ -44,6 +45,7 @@ struct Job {
   std::string text(std::string_view name, std::string_view otherwise) const;
   std::optional<std::int64_t> integer(std::string_view name, std::int64_t least) const;
   std::optional<double> real(std::string_view name) const;
+  std::uint64_t network_seed() const;
 };
 
 /// Every option of the table that belongs to the command.

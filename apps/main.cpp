@@ -1,66 +1,43 @@
 // hearsay, the command line: a thin door onto the library.
 #include <fmt/format.h>
+#include <unistd.h>
 
-#include <cstdio>
-#include <exception>
-#include <new>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
 
 #include "commands.hpp"
-#include "hearsay/error.hpp"
-#include "hearsay/version.hpp"
-#include "help.hpp"
 
 namespace {
 
 using namespace hearsay;
-using namespace hearsay::app;
 
-int run(int argc, char** argv) {
-  CLI::App root("Principal subspaces of data and matrices, from products that may be inexact.", "hearsay");
-  root.set_version_flag("--version", version);
-  root.require_subcommand(1);
-  root.footer(
-      "Examples:\n"
-      "  hearsay pca measurements.csv -k 5 --components basis.npy\n"
-      "  hearsay eigs laplacian.mtx -k 10 --json -\n"
-      "  hearsay pca --help\n"
-      "\n"
-      "Exit codes: 0 done, 2 bad input or usage, 3 stopped before the tolerance (the result is still written),\n"
-      "4 communication failed, 1 anything else.");
-
-  Action action;
-  for (const auto add : {add_pca, add_eigs, add_cluster, add_decentralized, add_plan, add_datasets, add_demo, add_info,
-                         add_completion, add_reference})
-    add(root, action);
-  style_help(root);
-  try {
-    root.parse(argc, argv);
-  } catch (const CLI::Success& request) {  // --help, --version
-    return root.exit(request);
-  } catch (const CLI::ParseError& error) {
-    throw InvalidArgument(usage_message(root, error));
-  }
-  return action();
+// Launchers of Open MPI and of MPICH tell a process so how many there are.
+bool started_on_ranks() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
+    if (const char* size = std::getenv(name); size != nullptr && std::string_view(size) != "1") return true;
+  return false;
 }
 
-int complain(const char* message, ExitCode code) {
-  fmt::print(stderr, "hearsay: {}\n", message);
-  return code;
+// The program beside this one that knows MPI takes over; this one need not load it.
+void hand_over(char** argv) {
+  std::error_code unknown;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", unknown);
+  const std::string program = (self.parent_path() / "hearsay-mpi").string();
+  execv(program.c_str(), argv);
+  fmt::print(stderr, "hearsay: started on several ranks, and {} is not there to run on them; build it with MPI\n",
+             program);
+  std::exit(app::communication_failed);
+}
+
+std::string mpirun_line(Index ranks, std::string_view command) {
+  return fmt::format("mpirun --oversubscribe -n {} {}", ranks, command);
 }
 
 }  // namespace
 
-int main(int argc, char** argv) try {
-  const int code = run(argc, argv);
-  return std::fflush(stdout) == 0 ? code : complain("standard output: cannot be written to", failed);
-} catch (const hearsay::CommunicationError& error) {
-  return complain(error.what(), communication_failed);
-} catch (const hearsay::InvalidArgument& error) {
-  return complain(error.what(), bad_input);
-} catch (const hearsay::DataError& error) {
-  return complain(error.what(), bad_input);
-} catch (const std::bad_alloc&) {
-  return complain("memory: there is not enough of it for this problem", failed);
-} catch (const std::exception& error) {
-  return complain(error.what(), failed);
+int main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "decentralized" && started_on_ranks()) hand_over(argv);
+  AloneTransport alone;
+  return app::run_command_line(argc, argv, {alone, mpirun_line, app::joined(argc, argv)});
 }

@@ -13,16 +13,12 @@
 namespace hearsay::app {
 namespace {
 
-std::uint64_t network_seed(const Job& job) {
-  return static_cast<std::uint64_t>(job.integer("network-seed", 0).value_or(0));
-}
-
 Graph topology(const Job& job, const std::string& text, Index agents, const Graph* data) {
   if (text == "data") {
     require(data != nullptr, "topology = data: needs --split by-node, where DATA is a graph");
     return *data;
   }
-  if (auto graph = named_topology(text, agents, network_seed(job))) return *std::move(graph);
+  if (auto graph = named_topology(text, agents, job.network_seed())) return *std::move(graph);
   if (!std::filesystem::exists(text)) {
     constexpr std::string_view words[] = {"ring",  "path",  "star",    "complete", "grid",
                                           "torus", "erdos", "regular", "data"};
@@ -73,7 +69,7 @@ GossipMatrix gossip_matrix(const Job& job, Index agents, const Graph* data) {
   if (ring && rule == "lazy") return GossipMatrix::lazy(GossipMatrix::ring(agents));
 
   Graph graph = topology(job, shape, agents, data);
-  if (extra > 0) graph = with_random_edges(graph, extra, network_seed(job));
+  if (extra > 0) graph = with_random_edges(graph, extra, job.network_seed());
   if (!named) return from_file(rule, agents, graph);
   GossipMatrix W = GossipMatrix::metropolis(graph);
   return rule == "lazy" ? GossipMatrix::lazy(W) : W;

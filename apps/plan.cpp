@@ -5,10 +5,13 @@
 
 #include "commands.hpp"
 #include "convert.hpp"
+#include "federation.hpp"
 #include "hearsay/error.hpp"
 #include "hearsay/operators/covariance.hpp"
 #include "hearsay/operators/stored.hpp"
+#include "hearsay/power.hpp"
 #include "inputs.hpp"
+#include "network.hpp"
 #include "outputs.hpp"
 #include "plan_table.hpp"
 
@@ -61,13 +64,81 @@ void take_spectrum(const Job& job, theory::PlanRequest& request, std::vector<std
   notes.push_back(fmt::format("The eigenvalues of {} come from {}.", job.input, spectrum.source));
 }
 
-std::optional<theory::PlanNetwork> network(const Job& job) {
-  const auto agents = job.given.find("agents");
-  if (agents == job.given.end()) return std::nullopt;
-  return theory::PlanNetwork{.agents = parse_integer("agents", agents->second, 1),
-                             .spectral_gap = job.real("gossip-gap").value_or(1.0),
-                             .local_norm = job.real("max-norm"),
-                             .degree = job.real("degree").value_or(2.0)};
+// The network with which a plan is made: of a topology or of bare numbers, and of shards where there are data.
+struct Planned {
+  std::optional<theory::PlanNetwork> facts = {};
+  std::optional<GossipMatrix> W = {};
+};
+
+// max ||A_i||: shards are positive semidefinite, so their largest eigenvalues say it.
+double largest_norm(const Federation& federation) {
+  double largest = 0;
+  for (const auto& A_i : federation.operators())
+    largest = std::max(largest, accelerated_power<double>(A_i, {.rank = 1, .tolerance = 1e-8}).eigenvalues(0));
+  return largest;
+}
+
+bool has_shards(const Job& job) {
+  require(job.text("split", "") != "by-node", "split = by-node: cannot be planned; give --max-norm and --topology");
+  return job.given.contains("data") && (job.given.contains("agents") || job.given.contains("split"));
+}
+
+Planned network(Job job) {
+  Planned planned;
+  const bool shaped = job.given.contains("topology") || job.given.contains("weights");
+  auto agents = job.integer("agents", 1);
+  std::optional<double> norm = job.real("max-norm");
+  std::string norm_source = "given";
+  if (!norm && has_shards(job)) {
+    job.inputs = {job.input};
+    AloneTransport alone;
+    const Federation federation = load_federation(job, alone);
+    agents = federation.agents;
+    norm = largest_norm(federation);
+    norm_source = "of the shards of " + job.input;
+  }
+  if (!agents) {
+    require(!shaped, "agents: must be given for a network (--agents N)");
+    return planned;
+  }
+  planned.facts = theory::PlanNetwork{.agents = *agents,
+                                      .spectral_gap = job.real("gossip-gap").value_or(1.0),
+                                      .local_norm = norm,
+                                      .degree = job.real("degree").value_or(2.0),
+                                      .norm_source = norm_source};
+  if (!shaped) return planned;
+  require(!job.given.contains("gossip-gap") && !job.given.contains("degree"),
+          "gossip-gap, degree: must not be given together with --topology or --weights, which settle them");
+  planned.W = gossip_matrix(job, *agents);
+  const GossipSpectrum spectrum = gossip_spectrum(*planned.W);
+  planned.facts->spectral_gap = spectrum.gap();
+  planned.facts->gap_source = fmt::format("W has eigenvalues in [{:.4f}, {:.4f}] and 1, {}", spectrum.lo, spectrum.hi,
+                                          planned.W->known_spectrum() ? "in closed form"
+                                          : spectrum.measured         ? "measured"
+                                                                      : "bounded");
+  planned.facts->degree = 2 * static_cast<double>(planned.W->edges()) / static_cast<double>(*agents);
+  return planned;
+}
+
+// What a run of so many iterations, of so many rounds each, will send: known to the byte.
+std::optional<PlannedTraffic> traffic_of(const Job& job, Index dimension, const std::optional<GossipMatrix>& W) {
+  const auto rounds = job.integer("rounds", 1);
+  if (!rounds) return std::nullopt;
+  require(W.has_value(), "rounds: needs --agents and --topology, to count what the edges carry");
+  require(job.given.contains("max-iterations"), "rounds: needs --iterations too, to count what is sent");
+  PlannedTraffic planned{.rounds_per_iteration = *rounds,
+                         .iterations = job.solve.power.max_iterations,
+                         .edges = W->edges(),
+                         .precision = job.network.precision,
+                         .rows = {}};
+  for (const Algorithm algorithm : {Algorithm::depm, Algorithm::adepm, Algorithm::deepca, Algorithm::adeepca})
+    planned.rows.emplace_back(algorithm, planned_traffic(*W, dimension,
+                                                         {.algorithm = algorithm,
+                                                          .rank = job.solve.power.rank,
+                                                          .rounds = *rounds,
+                                                          .max_iterations = planned.iterations},
+                                                         planned.precision));
+  return planned;
 }
 
 int run(Job job) {
@@ -91,12 +162,14 @@ int run(Job job) {
   request.h0 = job.real("start-tangent");
   request.noise = job.real("noise-level");
   request.small_beta = job.real("small-beta");
-  request.network = network(job);
+  const Planned planned = network(job);
+  request.network = planned.facts;
 
   theory::Plan plan = theory::plan(request);
   plan.notes.insert(plan.notes.begin(), notes.begin(), notes.end());
-  write_json(job.json, plan_json(request, plan));
-  if (!job.prints_json()) fmt::print("{}", plan_text(request, plan));
+  const auto traffic = traffic_of(job, request.dimension, planned.W);
+  write_json(job.json, plan_json(request, plan, traffic));
+  if (!job.prints_json()) fmt::print("{}", plan_text(request, plan, traffic));
   return done;
 }
 
@@ -110,7 +183,8 @@ void add_plan(CLI::App& root, Action& action) {
   app->footer(
       "Examples:\n"
       "  hearsay plan --dimension 1000 -k 10 --lambda-k 1 --lambda-next 0.99 --epsilon 1e-2 --noise-level 1e-4\n"
-      "  hearsay plan --data digits -k 9 --epsilon 1e-3 --agents 10 --gossip-gap 0.0955 --degree 2\n"
+      "  hearsay plan --data digits -k 9 --epsilon 1e-3 --agents 10 --topology ring\n"
+      "  hearsay plan --data digits -k 9 --split by-label --topology erdos:0.5 --rounds 5 --iterations 100\n"
       "  hearsay plan --matrix kernel.npy -k 5 --json plan.json");
   app->callback([job, &action] { action = [job] { return run(*job); }; });
 }

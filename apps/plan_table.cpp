@@ -1,5 +1,6 @@
 #include "plan_table.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace hearsay::app {
@@ -96,9 +97,44 @@ Json traffic_json(const std::optional<theory::Traffic>& traffic) {
           {"bytes", figure_json(traffic->bytes)}};
 }
 
+std::string terms_text(const std::vector<theory::Term>& terms) {
+  std::string text;
+  for (const theory::Term& term : terms)
+    text += fmt::format("  {:<12} {:>10.4g}  {}\n", term.name, term.value, term.source);
+  return text;
+}
+
+std::string planned_text(const PlannedTraffic& planned) {
+  std::string text =
+      fmt::format("{} iterations of {} rounds over {} edges in {} precision send exactly:\n\n", planned.iterations,
+                  planned.rounds_per_iteration, planned.edges, name(planned.precision));
+  text += fmt::format("  {:<8}  {:>10}  {:>14}  {:>12}  {:>14}\n", "method", "rounds", "control rounds", "messages",
+                      "bytes");
+  for (const auto& [algorithm, traffic] : planned.rows)
+    text += fmt::format("  {:<8}  {:>10}  {:>14}  {:>12}  {:>14}\n", name(algorithm), traffic.rounds,
+                        traffic.control_rounds, traffic.messages, traffic.bytes);
+  return text + "\n";
+}
+
+Json planned_json(const PlannedTraffic& planned) {
+  Json methods = Json::object();
+  for (const auto& [algorithm, traffic] : planned.rows)
+    methods[name(algorithm)] = {{"rounds", traffic.rounds},
+                                {"control_rounds", traffic.control_rounds},
+                                {"messages", traffic.messages},
+                                {"bytes", traffic.bytes},
+                                {"bytes_per_edge", traffic.bytes / std::max<Index>(1, planned.edges)}};
+  return {{"iterations", planned.iterations},
+          {"rounds_per_iteration", planned.rounds_per_iteration},
+          {"edges", planned.edges},
+          {"message_precision", name(planned.precision)},
+          {"methods", std::move(methods)}};
+}
+
 }  // namespace
 
-std::string plan_text(const theory::PlanRequest& request, const theory::Plan& plan) {
+std::string plan_text(const theory::PlanRequest& request, const theory::Plan& plan,
+                      const std::optional<PlannedTraffic>& traffic) {
   std::string text = fmt::format(
       "To reach sin(theta) <= {:g} for k = {} of d = {}, with lambda_k = {:.6g} and lambda_(k+1) = {:.6g} (gap "
       "{:.3g}):\n\n",
@@ -108,11 +144,17 @@ std::string plan_text(const theory::PlanRequest& request, const theory::Plan& pl
   for (const PlanRow& row : plan.rows) (row.traffic ? networked : alone).push_back(row);
   text += table_text(alone) + '\n';
   if (!networked.empty()) text += table_text(networked) + '\n';
+  if (!plan.terms.empty()) text += terms_text(plan.terms) + '\n';
+  if (traffic) text += planned_text(*traffic);
   text += line("", "iterations: guaranteed (~: up to a constant); expected: without noise, what practice shows");
   return text + notes_text(plan.notes);
 }
 
-Json plan_json(const theory::PlanRequest& request, const theory::Plan& plan) {
+Json plan_json(const theory::PlanRequest& request, const theory::Plan& plan,
+               const std::optional<PlannedTraffic>& traffic) {
+  Json terms = Json::array();
+  for (const theory::Term& term : plan.terms)
+    terms.push_back({{"name", term.name}, {"value", number(term.value)}, {"source", term.source}});
   Json rows = Json::array();
   for (const PlanRow& row : plan.rows)
     rows.push_back({{"method", theory::name(row.method)},
@@ -137,6 +179,8 @@ Json plan_json(const theory::PlanRequest& request, const theory::Plan& plan) {
           {"epsilon", request.epsilon},
           {"start_tangent", number(plan.h0)},
           {"rows", std::move(rows)},
+          {"terms", std::move(terms)},
+          {"planned_traffic", traffic ? planned_json(*traffic) : Json(nullptr)},
           {"notes", plan.notes}};
 }
 

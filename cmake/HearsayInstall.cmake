@@ -9,6 +9,9 @@ install(DIRECTORY include/hearsay DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_
 install(FILES ${PROJECT_BINARY_DIR}/include/hearsay/version.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hearsay)
 if(HEARSAY_BUILD_APPS)
   install(TARGETS hearsay_app RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  if(HEARSAY_BUILD_MPI)
+    install(TARGETS hearsay_mpi_app RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endif()
 endif()
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/hearsay)

@@ -152,14 +152,16 @@ struct [[nodiscard]] DecentralizedResult {
   Block<double> eigenvalues;
   Status status = Status::iteration_limit;
   Index iterations = 0;
-  double residual = 0;         ///< the worst agent's at its last step: of X_{T-1}, while the bases are those of X_T
-  double disagreement = 0;     ///< likewise
-  double agreement = 0;        ///< the largest sin(theta_k) between two local agents (see basis_agreement)
-  Index rounds_per_iteration;  ///< L, as finally used
-  Index restarts = 0;          ///< times the rounds given were too few and were raised
-  Traffic traffic;             ///< of this run
-  MessageNoise message_noise;  ///< part of the disagreement
-  double momentum = 0;         ///< beta of the last step, the largest of any agent
+  /// The worst agent's at its last step: of X_{T-1}, while the bases are those of X_T. Where messages get lost a later
+  /// X may be the worse one: agents that have converged return the one that they agreed on, and its residual.
+  double residual = 0;
+  double disagreement = 0;               ///< likewise
+  double agreement = 0;                  ///< the largest sin(theta_k) between two local agents (see basis_agreement)
+  Index rounds_per_iteration;            ///< L, as finally used
+  Index restarts = 0;                    ///< times the rounds given were too few and were raised
+  Traffic traffic;                       ///< of this run
+  MessageNoise message_noise;            ///< part of the disagreement
+  double momentum = 0;                   ///< beta of the last step, the largest of any agent
   Damping damping = Damping::symmetric;  ///< as used
   Index columns = 0;                     ///< p
   /// ||mean S_i - mean G_i||_F / ||mean G_i||_F of a tracked method, zero but for rounding; NaN where not all agents
@@ -177,6 +179,11 @@ struct [[nodiscard]] DecentralizedResult {
 /// A[i] belongs to the i-th agent here. Throws InvalidArgument, at every agent, for options or shapes that do not fit.
 DecentralizedResult decentralized_pca(NetworkRef net, std::span<const OperatorRef<double>> A,
                                       const DecentralizedOptions& options, const DecentralizedHooks& hooks = {});
+
+/// What such a run sends on a network that does not fail: exact for rounds and iterations that are used as given, that is
+/// with `rounds` a number that need not be raised and a tolerance of zero.
+Traffic planned_traffic(const GossipMatrix& W, Index dimension, const DecentralizedOptions& options,
+                        MessagePrecision precision = MessagePrecision::real64);
 
 /// What turns the eigenvalues of a result into those of Phi'Phi/m' of the contributors' own m' rows, where each of the
 /// n shards is weighted n/m: (n'/n) (m/m') for n' contributors. One where all contribute; zero where m' is.

@@ -38,6 +38,8 @@ struct LinkFault {
   double probability = 1;                       ///< in every round, drawn for each link (drop) or message by itself
   Index first_round = 0, last_round = forever;  ///< both included
   Index rounds_late = 0;                        ///< of a delay: at least 1
+
+  friend bool operator==(const LinkFault&, const LinkFault&) = default;
 };
 const char* name(LinkFault::Kind kind);
 
@@ -51,6 +53,8 @@ struct AgentFault {
   Kind kind = Kind::crash;
   Index agent = 0;
   Index iteration = 1;  ///< at least 1: everyone is there at the start
+
+  friend bool operator==(const AgentFault&, const AgentFault&) = default;
 };
 const char* name(AgentFault::Kind kind);
 
@@ -141,9 +145,9 @@ class FaultyNetwork {
   std::vector<char> up_;
   std::vector<std::int64_t> behind_;  // messages in a row that did not pass each link
   Telling telling_;
-  std::vector<double> distance_;  // between the ends of each link
+  Vector<double> distance_, farthest_;  // between the ends of each link, and the largest of each agent's
   std::vector<std::int64_t> expected_, missed_;
-  Vector<double> before_, after_;
+  Vector<double> norm_, before_, after_;
   std::size_t words_;
   std::vector<std::uint64_t> heard_, told_;  // agents x words_: whose votes each has heard of, and had before the round
 

@@ -166,8 +166,9 @@ struct FaultCounts {
 /// What an agent can tell of the messages it got.
 struct Reception {
   double missed = 0;  ///< the share that did not come, since votes were cast
-  double before = 0,
-         after = 0;  ///< the largest distance to a neighbour's block, in the iteration's first and last round
+  /// The largest distance to a neighbour's block in the iteration's first round and in its last, both relative to the
+  /// agent's own in the first.
+  double before = 0, after = 0;
 };
 
 /// A network that may lose messages and agents has these too. Where they are missing nothing ever fails.

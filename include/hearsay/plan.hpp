@@ -32,6 +32,8 @@ struct PlanNetwork {
   double spectral_gap = 1.0;           ///< gamma of the gossip matrix
   std::optional<double> local_norm{};  ///< M = max_i ||A_i||; lambda_1, the homogeneous case, when absent
   double degree = 2.0;                 ///< neighbours of an agent, for the bytes it sends
+  std::string gap_source = "given";    ///< where the gap comes from, for Plan::terms
+  std::string norm_source = "given";   ///< likewise the local norm
 };
 
 struct PlanRequest {
@@ -72,8 +74,16 @@ struct PlanRow {
   std::optional<Traffic> predicted_traffic{};
 };
 
+/// A number the plan rests on, and where it comes from.
+struct Term {
+  std::string name;
+  double value;
+  std::string source;
+};
+
 struct Plan {
-  double h0;  ///< given, or of a random start
+  double h0;                ///< given, or of a random start
+  std::vector<Term> terms;  ///< of the network: what L and T are made of
   std::vector<PlanRow> rows;
   std::vector<std::string> notes;  ///< what the numbers rest on, one sentence each
 };

@@ -75,6 +75,17 @@ void Agents::begin_epoch(const std::vector<Index>& present) {
   restart();
 }
 
+void Agents::keep() {
+  kept_X_ = X_prev_;
+  kept_ritz_.resize(states_.size());
+  for (std::size_t i = 0; i < states_.size(); ++i) kept_ritz_[i] = states_[i].ritz;
+}
+
+void Agents::return_to_kept() {
+  X_ = kept_X_;
+  for (std::size_t i = 0; i < states_.size(); ++i) states_[i].ritz = kept_ritz_[i];
+}
+
 void Agents::agree_on_edge(double b, double lambda_k) {
   if (method_.momentum.rule != Momentum::Rule::automatic) return;
   rising_ = b > still_rising * agreed_edge_;

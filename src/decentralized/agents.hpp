@@ -58,6 +58,10 @@ class Agents {
   /// the X_0 of a new beginning.
   void begin_epoch(const std::vector<Index>& present);
 
+  /// Keeps X_t, which the latest measurements are of, for as long as others may decide by them.
+  void keep();
+  void return_to_kept();
+
   Index count() const { return static_cast<Index>(A_.size()); }
   const std::vector<Index>& present() const { return present_; }
   Block<double>& X() { return X_; }
@@ -98,6 +102,8 @@ class Agents {
   Block<double> X_, X_prev_, G_, Z_, S_, Y_;  // Y: A_i X_i, then the new G, then P
   std::vector<State> states_;
   std::vector<Index> present_;
+  Block<double> kept_X_;
+  std::vector<SmallEigen<double>> kept_ritz_;
   double agreed_edge_ = 0;
   bool rising_ = true;  // agreed values are out of date, and each agent goes by its own
   bool first_ = true;

@@ -51,6 +51,7 @@ void validate(const DecentralizedOptions& options, Index d) {
 
 // Facts every agent must share, agreed on before the first step: the dimension, and whether all A_i are known to be
 // positive semidefinite.
+constexpr Index facts_shared = 3;
 struct Shared {
   Index d;
   bool positive_semidefinite;
@@ -59,7 +60,7 @@ struct Shared {
 Shared agree_on_facts(NetworkRef net, std::span<const OperatorRef<double>> A) {
   require(static_cast<Index>(A.size()) == net.local_agents(),
           fmt::format("{} operators: must be {}, one for each agent here", A.size(), net.local_agents()));
-  Block<double> votes(net.local_agents(), 3);
+  Block<double> votes(net.local_agents(), facts_shared);
   for (Index i = 0; i < votes.rows(); ++i) {
     const auto& agent = A[static_cast<std::size_t>(i)];
     require(agent.facts().exponent == 0, fmt::format("agent {}: its matrix is scaled by 2^{}; rescale its data first",
@@ -187,7 +188,8 @@ class Run {
   }
 
   // Once the votes of an earlier iteration have been everywhere, every agent holds the same maxima, acts on them, and
-  // casts its next votes. A lonely agent need not wait.
+  // casts its next votes. A lonely agent need not wait. Where messages get lost a later X may be the worse one, so the
+  // one that was voted on is kept.
   std::optional<Status> decide() {
     if (agents_.present().empty()) return std::nullopt;
     const Index any = agents_.present().front();
@@ -195,26 +197,36 @@ class Run {
     if (rounds_since_vote_ < net_.diameter()) return std::nullopt;
     if (voted_) net_.settle_votes(votes_);
     const auto verdict = voted_ ? act(votes_.row(any)) : std::nullopt;
+    if (net_.unreliable() && (verdict == Status::converged || verdict == Status::noise_floor)) {
+      agents_.return_to_kept();
+      entry_.residual = votes_(any, residual);
+      entry_.disagreement = votes_(any, noise);
+    }
     votes_ = seen_;
     net_.begin_votes();
+    if (net_.unreliable()) agents_.keep();
     rounds_since_vote_ = 0;
     voted_ = true;
     return verdict;
   }
 
+  Reception worst_reception(const Eigen::Ref<const Eigen::RowVectorXd>& agreed) const {
+    if (!net_.unreliable()) return {};
+    return {.missed = agreed(missed), .before = agreed(distance_before), .after = agreed(distance_after)};
+  }
+
   std::optional<Status> act(const Eigen::Ref<const Eigen::RowVectorXd>& agreed) {
     if (agreed(trouble) == not_finite) return Status::breakdown;
     if (agreed(trouble) == asked_to_stop) return Status::stopped_by_observer;
-    if (agreed(residual) <= options_.tolerance) {
+    const Reception worst = worst_reception(agreed);
+    // Gossip that drives the agents apart fills S with what a small residual is then the residual of.
+    const bool apart = worst.missed > 0 && worst.after > std::max(worst.before, options_.tolerance);
+    if (agreed(residual) <= options_.tolerance && !apart) {
       if (agreed(noise) <= options_.tolerance) return Status::converged;
       // Each agent has come to rest, but at a place of its own, and no further step will bring them together.
       if (!method_.tracked && options_.rounds != DecentralizedOptions::automatic) return Status::noise_floor;
     }
     agents_.agree_on_edge(-agreed(minus_edge), -agreed(minus_lambda_k));
-    const Reception worst =
-        net_.unreliable()
-            ? Reception{.missed = agreed(missed), .before = agreed(distance_before), .after = agreed(distance_after)}
-            : Reception{};
     if (pacing_.hear(agreed(residual), agreed(spread), worst)) agents_.restart();
     return std::nullopt;
   }
@@ -286,6 +298,21 @@ DecentralizedResult decentralized_pca(NetworkRef net, std::span<const OperatorRe
   Epoch everyone{.reason = "start", .members = std::vector<Index>(static_cast<std::size_t>(net.agents()))};
   std::iota(everyone.members.begin(), everyone.members.end(), Index{0});
   return Run(net, net.begin_iteration(0).value_or(everyone), A, options, hooks).run();
+}
+
+Traffic planned_traffic(const GossipMatrix& W, Index dimension, const DecentralizedOptions& options,
+                        MessagePrecision precision) {
+  const Method method = settle({.d = dimension, .positive_semidefinite = true}, options);
+  require(options.rounds != DecentralizedOptions::automatic,
+          "rounds = auto: are measured during the run; give a number to plan its traffic");
+  Traffic traffic;
+  for (Index round = 0; round < W.diameter(); ++round) traffic.add_round(2 * W.edges(), 0, facts_shared);
+  const std::int64_t block_bytes = method.d * method.p * bytes_per_number(precision);
+  const std::int64_t rounds = options.max_iterations * options.rounds;
+  traffic.rounds += rounds;
+  traffic.messages += rounds * 2 * W.edges();
+  traffic.bytes += rounds * 2 * W.edges() * (block_bytes + votes_cast * static_cast<std::int64_t>(sizeof(double)));
+  return traffic;
 }
 
 }  // namespace hearsay

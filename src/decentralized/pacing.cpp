@@ -37,6 +37,9 @@ constexpr Index refresh_interval = 256;
 // No loss makes gossip ask for more than so many times the rounds of a clean one.
 constexpr double most_slowdown = 50;
 
+// Agents that were this close are together but for rounding, and a gossip that did not bring them closer did its best.
+constexpr double together = 1e-13;
+
 // Rounds from which on a gossip that drives the agents apart is told from one that had bad luck.
 constexpr Index enough_to_judge = 6;
 
@@ -98,7 +101,7 @@ bool Pacing::guard(const Reception& worst) {
     observed_ = 0;
     return false;
   }
-  if (L_ < 2 || !(worst.before > 0)) return false;
+  if (L_ < 2 || !(worst.before > together)) return false;
   observed_ = std::min(1.0, worst.after / worst.before);
   const double promised = gossip_contraction(kind_, spectrum_, L_ - 1);
   const double slower = observed_ < 1 ? std::log(promised) / std::log(observed_) : most_slowdown;
@@ -122,10 +125,11 @@ void Pacing::note_progress(double error) {
 bool Pacing::hear(double residual, double spread, const Reception& worst) {
   if (alone_) return false;
   ++agreements_;
-  const bool fell_back = guard(worst);
-  if (fell_back) {
+  if (guard(worst)) {
     best_ = std::numeric_limits<double>::infinity();
     since_best_ = 0;
+    L_next_ = std::max(first_rounds(), automatic_ ? wanted(residual, spread) : L_next_);
+    return worst.after > 1;  // so far apart that sums of S have lost digits
   }
   const double noise = contraction() * spread;
   note_progress(residual + noise);
@@ -136,11 +140,11 @@ bool Pacing::hear(double residual, double spread, const Reception& worst) {
       since_best_ = 0;
     }
     L_next_ = wanted(residual, spread);
-    return fell_back;
+    return false;
   }
   const bool stuck = (since_best_ >= short_patience && noise > residual) ||
                      (since_best_ >= patience && noise > first_kappa_ * residual);
-  if (!tracked_ || !options_.raise_rounds || finished || !stuck) return fell_back;
+  if (!tracked_ || !options_.raise_rounds || finished || !stuck) return false;
   L_next_ = std::clamp(wanted(residual, spread), L_ + 1, 2 * L_ + 4);
   best_ = std::numeric_limits<double>::infinity();
   since_best_ = 0;

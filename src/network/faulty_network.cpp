@@ -182,22 +182,28 @@ void FaultyNetwork::measure_distances(ConstBlockView<double> Z) {
   const auto links = static_cast<Index>(links_.size());
 #pragma omp parallel for schedule(static) num_threads(links* Z.cols() < worth_threads ? 1 : threads())
   for (Index l = 0; l < links; ++l)
-    distance_[at(l)] = up_[at(l)] != 0 ? (Z.row(links_[at(l)].i) - Z.row(links_[at(l)].j)).norm() : -1;
-  Vector<double> now = Vector<double>::Constant(agents(), -1);
+    distance_(l) = up_[at(l)] != 0 ? (Z.row(links_[at(l)].i) - Z.row(links_[at(l)].j)).norm() : -1;
+  farthest_.setConstant(agents(), -1);
   for (Index l = 0; l < links; ++l)
-    for (const Index end : {links_[at(l)].i, links_[at(l)].j}) now(end) = std::max(now(end), distance_[at(l)]);
+    for (const Index end : {links_[at(l)].i, links_[at(l)].j}) farthest_(end) = std::max(farthest_(end), distance_(l));
   for (Index i = 0; i < agents(); ++i) {
-    if (now(i) < 0) continue;  // it heard nobody
-    if (before_(i) < 0) before_(i) = now(i);
-    after_(i) = now(i);
+    if (farthest_(i) < 0) continue;  // it heard nobody
+    if (norm_(i) < 0) {
+      norm_(i) = Z.row(i).norm();
+      before_(i) = farthest_(i);
+    }
+    after_(i) = farthest_(i);
   }
 }
 
 Reception FaultyNetwork::reception(Index local) const {
   const auto expected = static_cast<double>(std::max<std::int64_t>(1, expected_[at(local)]));
-  return {.missed = static_cast<double>(missed_[at(local)]) / expected,
-          .before = std::max(0.0, before_(local)),
-          .after = std::max(0.0, after_(local))};
+  Reception reception{.missed = static_cast<double>(missed_[at(local)]) / expected};
+  if (norm_(local) > 0) {
+    reception.before = before_(local) / norm_(local);
+    reception.after = after_(local) / norm_(local);
+  }
+  return reception;
 }
 
 // ---- Votes ----------------------------------------------------------------------------------------------------------
@@ -304,14 +310,16 @@ void FaultyNetwork::plan_hand_over(const std::vector<char>& before) {
 }
 
 std::optional<Epoch> FaultyNetwork::begin_iteration(Index t) {
-  before_ = after_ = Vector<double>::Constant(agents(), -1);
+  norm_.setConstant(agents(), -1);
   if (t == 0) {
     round_ = 0;
     counts_ = {};
     alive_.assign(at(agents()), 1);
     member_ = alive_;
     up_.assign(links_.size(), 0);
-    distance_.assign(links_.size(), 0);
+    distance_.setZero(static_cast<Index>(links_.size()));
+    before_.setZero(agents());
+    after_.setZero(agents());
     expected_.assign(at(agents()), 0);
     missed_ = expected_;
     heard_.assign(at(agents()) * words_, 0);

@@ -158,6 +158,8 @@ constexpr OptionRecord table[] = {
     {"degree", "", "DEG", real, "that of the topology, or 2", "at least 0",
      "Neighbours of an agent, for the bytes it sends", theory, in_plan},
 
+    {"one-per-rank", "", "", flag, "false", "", "Refuse to put two agents' data into one process", running,
+     in_decentralized},
     {"threads", "", "N", integer, "all", "at least 1", "Threads to use; results do not depend on it", running,
      in_solves | in_decentralized | in_plan},
 };

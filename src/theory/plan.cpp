@@ -220,6 +220,31 @@ PlanRow deepca_row(const Problem& problem) {
   return row;
 }
 
+// What ADePM's L and T are made of.
+std::vector<Term> network_terms(const Problem& problem, const PlanRow& adepm) {
+  const PlanRequest& request = problem.request;
+  const PlanNetwork& network = *request.network;
+  const Target half{.epsilon = request.epsilon / 2, .h0 = problem.target.h0};
+  const double n = static_cast<double>(network.agents), k = static_cast<double>(request.rank);
+  return {
+      {"n", n, "agents"},
+      {"gamma_W", network.spectral_gap, "1 - max(|l_2(W)|, |l_n(W)|): " + network.gap_source},
+      {"omega", gossip_omega(network.spectral_gap),
+       "of accelerated gossip: (1 - s)/(1 + s), s = sqrt(gamma_W (2 - gamma_W))"},
+      {"M", network.local_norm.value_or(request.lambda_1),
+       "the largest ||A_i||: " + (network.local_norm ? network.norm_source : "unknown, so lambda_1")},
+      {"h_0", problem.target.h0,
+       request.h0 ? "tan(theta_k) at the start: given" : "tan(theta_k) at the start: of a random one, at tau = 1"},
+      {"alpha_0", alpha_0(half), "1/sqrt(1 + (eps/2 + h_0)^2): the smallest cos(theta_k) there can be"},
+      {"beta", adepm.beta, "lambda_(k+1)^2/4"},
+      {"sqrt(nk)", std::sqrt(n * k), "from the largest error of an agent to that of all"},
+      {"T", adepm.iterations.value, "iterations of ADePM: log(2 h_0/eps) / -log(1 - sqrt(Delta)/2), eps halved"},
+      {"L", adepm.traffic->rounds_per_iteration.value,
+       "rounds of ADePM: 6/sqrt(gamma_W) log(11 sqrt(nk) M/(lambda_k - 2 sqrt(beta))/alpha_0/eps), eps halved"},
+      {"L expected", adepm.predicted_traffic->rounds_per_iteration.value, "what practice shows; proved by nobody"},
+  };
+}
+
 // ---- Notes ----
 
 std::vector<std::string> notes_on(const Problem& problem, const std::vector<PlanRow>& rows) {
@@ -248,6 +273,9 @@ std::vector<std::string> notes_on(const Problem& problem, const std::vector<Plan
       "gossip "
       "bound that fails by up to 1.71 times on a ring of four; their constants leave room for that.");
   notes.push_back("DeEPCA's rounds do not depend on epsilon; below a least number of rounds it diverges.");
+  notes.push_back(
+      "ADeEPCA, the default of hearsay decentralized, has no theorem: expect about the iterations of ANPM with centred "
+      "damping, and rounds that it measures as it goes.");
   return notes;
 }
 
@@ -287,7 +315,10 @@ Plan plan(const PlanRequest& request) {
     rows.push_back(deepca_row(problem));
   }
   std::vector<std::string> notes = notes_on(problem, rows);
-  return {.h0 = problem.target.h0, .rows = std::move(rows), .notes = std::move(notes)};
+  std::vector<Term> terms;
+  for (const PlanRow& row : rows)
+    if (row.method == Method::adepm) terms = network_terms(problem, row);
+  return {.h0 = problem.target.h0, .terms = std::move(terms), .rows = std::move(rows), .notes = std::move(notes)};
 }
 
 }  // namespace hearsay::theory

@@ -147,6 +147,41 @@ def test_every_byte_is_accounted_for(hearsay, tmp_path, precision, size):
     assert (result["message_noise"]["largest"] > 0) == (precision != "double")
 
 
+@pytest.mark.parametrize("algorithm", ["depm", "adepm", "deepca", "adeepca"])
+@pytest.mark.parametrize("precision", ["double", "bfloat16"])
+def test_what_is_sent_is_what_was_planned(hearsay, tmp_path, algorithm, precision):
+    table = np.random.default_rng(4).standard_normal((60, 6)) * [4, 3, 2, 0.5, 0.5, 0.5]
+    np.savetxt(tmp_path / "all.csv", table, delimiter=",", fmt="%.17g")
+    common = ["-k", 2, "--agents", 6, "--topology", "erdos:0.6", "--rounds", 9, "--iterations", 20,
+              "--message-precision", precision]
+
+    plan = hearsay.json("plan", "--data", "all.csv", *common)
+    run = hearsay.json("decentralized", "all.csv", *common, "--algorithm", algorithm, "--tolerance", 0)
+
+    planned = plan["planned_traffic"]["methods"][algorithm]
+    assert {key: run[key] for key in planned} == planned
+    assert plan["planned_traffic"]["edges"] == run["edges"]
+    gamma = next(term for term in plan["terms"] if term["name"] == "gamma_W")
+    assert gamma["value"] == run["spectral_gap"]
+
+
+def test_a_plan_takes_the_norms_of_the_shards(hearsay, data_directory):
+    plan = hearsay.json("plan", "--data", "fed-heart-disease", "-k", 2, "--agents", 4, "--topology", "ring")
+
+    terms = {term["name"]: term["value"] for term in plan["terms"]}
+    assert terms["gamma_W"] == pytest.approx(0.5)
+    assert terms["M"] == pytest.approx(4.6473, abs=1e-4)
+    assert terms["T"] == next(row for row in plan["rows"] if row["method"] == "ADePM")["iterations"]["value"]
+
+
+def test_a_plan_of_rounds_needs_its_network(hearsay):
+    spectrum = ["--dimension", 10, "-k", 2, "--lambda-k", 1, "--lambda-next", 0.5]
+
+    hearsay.refuses("plan", *spectrum, "--rounds", 3, saying="--topology")
+    hearsay.refuses("plan", *spectrum, "--topology", "ring", saying="agents")
+    hearsay.refuses("plan", *spectrum, "--agents", 4, "--topology", "ring", "--gossip-gap", 0.5, saying="gossip-gap")
+
+
 def test_the_trace_holds_the_curves_of_the_history(hearsay, tmp_path):
     names, _ = federation(tmp_path)
 

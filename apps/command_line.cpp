@@ -1,0 +1,76 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include "commands.hpp"
+#include "hearsay/error.hpp"
+#include "hearsay/version.hpp"
+#include "help.hpp"
+
+namespace hearsay::app {
+namespace {
+
+int parse_and_run(int argc, char** argv, const Ranks& ranks) {
+  CLI::App root("Principal subspaces of data and matrices, from products that may be inexact.", "hearsay");
+  root.set_version_flag("--version", version);
+  root.require_subcommand(1);
+  root.footer(
+      "Examples:\n"
+      "  hearsay pca measurements.csv -k 5 --components basis.npy\n"
+      "  hearsay eigs laplacian.mtx -k 10 --json -\n"
+      "  hearsay decentralized digits -k 9 --agents 10\n"
+      "  hearsay pca --help\n"
+      "\n"
+      "Exit codes: 0 done, 2 bad input or usage, 3 stopped before the tolerance (the result is still written),\n"
+      "4 communication failed, 1 anything else.");
+
+  Action action;
+  add_pca(root, action);
+  add_eigs(root, action);
+  add_cluster(root, action);
+  add_decentralized(root, action, ranks);
+  for (const auto add : {add_plan, add_datasets, add_demo, add_info, add_completion, add_reference}) add(root, action);
+  style_help(root);
+  try {
+    root.parse(argc, argv);
+  } catch (const CLI::Success& request) {  // --help, --version
+    return ranks.transport.rank() == 0 ? root.exit(request) : done;
+  } catch (const CLI::ParseError& error) {
+    throw InvalidArgument(usage_message(root, error));
+  }
+  return action();
+}
+
+int complain(const char* message, ExitCode code) {
+  fmt::print(stderr, "hearsay: {}\n", message);
+  return code;
+}
+
+}  // namespace
+
+std::string joined(int argc, char** argv) {
+  std::string line = "hearsay";
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    const bool quoted = word.empty() || word.find_first_of(" \t'\"{}()*?&;|<>$") != std::string_view::npos;
+    line += quoted ? fmt::format(" '{}'", word) : fmt::format(" {}", word);
+  }
+  return line;
+}
+
+int run_command_line(int argc, char** argv, const Ranks& ranks) try {
+  const int code = parse_and_run(argc, argv, ranks);
+  return std::fflush(stdout) == 0 ? code : complain("standard output: cannot be written to", failed);
+} catch (const Error& error) {
+  // Every rank throws these together, and one voice is enough.
+  const ExitCode code = dynamic_cast<const CommunicationError*>(&error) != nullptr ? communication_failed : bad_input;
+  return ranks.transport.rank() == 0 ? complain(error.what(), code) : code;
+} catch (const std::bad_alloc&) {
+  return complain("memory: there is not enough of it for this problem", failed);
+} catch (const std::exception& error) {
+  return complain(error.what(), failed);
+}
+
+}  // namespace hearsay::app
