@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "faults_file.hpp"
 #include "hearsay/error.hpp"
 #include "hearsay/threads.hpp"
 #include "help.hpp"
@@ -29,6 +30,7 @@ constexpr Setter setters[] = {
     {"labels", [](Job& job, const std::string& text) { job.labels = text; }},
     {"json", [](Job& job, const std::string& text) { job.json = text; }},
     {"trace", [](Job& job, const std::string& text) { job.trace = text; }},
+    {"faults", [](Job& job, const std::string& text) { job.faults_file = text; }},
     {"checkpoint", [](Job& job, const std::string& text) { job.checkpoint = text; }},
     {"checkpoint-every",
      [](Job& job, const std::string& text) { job.checkpoint_every = parse_integer("checkpoint-every", text, 1); }},
@@ -58,6 +60,16 @@ constexpr Flag flags[] = {{"center", &Job::center},
                           {"quiet", &Job::quiet},
                           {"one-per-rank", &Job::one_per_rank}};
 
+// A flag that was repeated arrives as a list.
+bool set_faults(Faults& faults, std::string_view flag, std::string_view list) {
+  while (!list.empty()) {
+    const std::size_t length = std::min(list.find(','), list.size());
+    if (!set_fault_flag(faults, flag, list.substr(0, length))) return false;
+    list.remove_prefix(std::min(length + 1, list.size()));
+  }
+  return true;
+}
+
 void set(Job& job, const OptionRecord& record, const std::string& text) {
   job.given[std::string(record.name)] = text;
   require(!text.empty(), fmt::format("--{}: must not be empty", record.name));
@@ -65,6 +77,7 @@ void set(Job& job, const OptionRecord& record, const std::string& text) {
   const bool networked =
       (record.commands & in_decentralized) != 0 && (job.command == "decentralized" || job.command == "plan");
   if (networked && set_option(job.network, record.name, text)) return;
+  if (record.group == OptionGroup::faults && set_faults(job.faults, record.name, text)) return;
   if (set_option(job.solve, record.name, text)) return;
   for (const Setter& setter : setters)
     if (setter.name == record.name) return setter.set(job, text);
@@ -117,11 +130,11 @@ CLI::Option* add_flag(CLI::App& app, const OptionRecord& record, Job& job) {
 }
 
 CLI::Option* add_valued(CLI::App& app, const OptionRecord& record, Job& job) {
-  return app
-      .add_option_function<std::string>(
-          spelling(record), [&job, &record](const std::string& text) { set(job, record, text); }, description(record))
-      ->type_name(std::string(record.metavar))
-      ->take_last();
+  CLI::Option* option = app.add_option_function<std::string>(
+                               spelling(record), [&job, &record](const std::string& text) { set(job, record, text); },
+                               description(record))
+                            ->type_name(std::string(record.metavar));
+  return record.group == OptionGroup::faults ? option->join(',') : option->take_last();
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "hearsay/faults.hpp"
 #include "hearsay/options.hpp"
 
 namespace hearsay::app {
@@ -17,6 +18,8 @@ struct Job {
   std::vector<std::string> inputs;  ///< of agents: one, or a shard each
   SolveSettings solve = {};
   DecentralizedSettings network = {};
+  Faults faults = {};                 ///< of the flags
+  std::filesystem::path faults_file;  ///< to be read before them
 
   bool center = true;
   bool stream = false;
