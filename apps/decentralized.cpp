@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -195,24 +197,24 @@ int run(Job job, const Ranks& launched) {
 }  // namespace
 
 void add_decentralized(CLI::App& root, Action& action, const Ranks& ranks) {
-  CLI::App* app = root.add_subcommand("decentralized", "PCA among agents that gossip and never pool their data");
-  auto job = std::make_shared<Job>();
-  job->command = "decentralized";
-  app->add_option("DATA", job->inputs,
-                  "Samples in rows, to be split; or a file for each agent, or a directory of them; or a data set")
-      ->type_name("")
-      ->required();
-  add_options(*app, in_decentralized, *job);
-  app->footer(
-      "Examples:\n"
-      "  hearsay decentralized digits -k 9 --agents 10\n"
-      "  hearsay decentralized digits -k 9 --split by-label --topology erdos:0.5 --reference exact\n"
-      "  hearsay decentralized boston.csv leeds.csv oslo.csv -k 5 --components basis-{agent}.npy\n"
-      "  hearsay decentralized ego-facebook --split by-node --nodes 50 --extra-edges 196 -k 4 --trace curves.csv\n"
-      "  hearsay decentralized digits -k 9 --agents 10 --message-precision bfloat16 --json -\n"
-      "  hearsay decentralized digits -k 9 --agents 10 --drop 0.3 --crash 4@12\n"
-      "  mpirun --oversubscribe -n 10 hearsay decentralized digits -k 9        (an agent on each rank)");
-  app->callback([job, &action, &ranks] { action = [job, &ranks] { return run(*job, ranks); }; });
+  add_command(
+      root, action,
+      {.name = "decentralized",
+       .summary = "PCA among agents that gossip and never pool their data",
+       .input = "DATA",
+       .input_help = "Samples in rows, to be split; or a file for each agent, or a directory of them; or a data set",
+       .many_inputs = true,
+       .footer =
+           "Examples:\n"
+           "  hearsay decentralized digits -k 9 --agents 10\n"
+           "  hearsay decentralized digits -k 9 --split by-label --topology erdos:0.5 --reference exact\n"
+           "  hearsay decentralized boston.csv leeds.csv oslo.csv -k 5 --components basis-{agent}.npy\n"
+           "  hearsay decentralized ego-facebook --split by-node --nodes 50 --extra-edges 196 -k 4 --trace curves.csv\n"
+           "  hearsay decentralized digits -k 9 --agents 10 --message-precision bfloat16 --json -\n"
+           "  hearsay decentralized digits -k 9 --agents 10 --drop 0.3 --crash 4@12\n"
+           "  mpirun --oversubscribe -n 10 hearsay decentralized digits -k 9        (an agent on each rank)",
+       .options = in_decentralized},
+      [&ranks](const Job& job) { return run(job, ranks); });
 }
 
 }  // namespace hearsay::app

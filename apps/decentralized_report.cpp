@@ -1,5 +1,7 @@
 #include "decentralized_report.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cmath>
 
@@ -48,7 +50,7 @@ Vector<double> first_eigenvalues(const DecentralizedResult& result) {
   return result.eigenvalues.row(result.contributors.empty() ? 0 : result.contributors.front());
 }
 
-bool failed(const DecentralizedResult& result) { return !(result.faults == FaultCounts{}) || result.epochs.size() > 1; }
+bool suffered(const DecentralizedResult& result) { return !(result.faults == FaultCounts{}) || result.epochs.size() > 1; }
 
 Json faults_json(const FaultCounts& faults) {
   return {{"drops", faults.drops},
@@ -87,7 +89,7 @@ Json agents_json(const DecentralizedReport& report) {
 }
 
 std::string faults_text(const DecentralizedResult& result) {
-  if (!failed(result)) return {};
+  if (!suffered(result)) return {};
   const FaultCounts& faults = result.faults;
   std::string text = line("faults",
                           "{} links down, {} messages lost, {} too late; {} rounds waited; {} fallback{} to "
@@ -177,7 +179,7 @@ Json result_json(const DecentralizedReport& report) {
   json["control_rounds"] = traffic.control_rounds;
   json["messages"] = traffic.messages;
   json["bytes"] = traffic.bytes;
-  const bool alike = !failed(result);  // every edge carried the same
+  const bool alike = !suffered(result);  // every edge carried the same
   json["messages_per_edge"] = alike ? Json(traffic.messages / edges) : Json(nullptr);
   json["bytes_per_edge"] = alike ? Json(traffic.bytes / edges) : Json(nullptr);
   json["message_precision"] = name(report.job.network.precision);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+
 #include "faults_file.hpp"
 #include "hearsay/error.hpp"
 #include "hearsay/threads.hpp"
@@ -137,8 +139,6 @@ CLI::Option* add_valued(CLI::App& app, const OptionRecord& record, Job& job) {
   return record.group == OptionGroup::faults ? option->join(',') : option->take_last();
 }
 
-}  // namespace
-
 void add_options(CLI::App& app, Commands command, Job& job) {
   for (const OptionRecord& record : option_table()) {
     if ((record.commands & command) == 0) continue;
@@ -146,6 +146,22 @@ void add_options(CLI::App& app, Commands command, Job& job) {
     option->group(std::string(title(record.group)));
     if (record.name == "rank" && command != in_plan) option->required();
   }
+}
+
+}  // namespace
+
+void add_command(CLI::App& root, Action& action, const CommandText& text, std::function<int(const Job&)> run) {
+  CLI::App* app = root.add_subcommand(text.name, text.summary);
+  auto job = std::make_shared<Job>();
+  job->command = text.name;
+  if (!text.input.empty()) {
+    CLI::Option* input = text.many_inputs ? app->add_option(text.input, job->inputs, text.input_help)
+                                          : app->add_option(text.input, job->input, text.input_help);
+    input->type_name("")->required();
+  }
+  add_options(*app, text.options, *job);
+  app->footer(text.footer);
+  app->callback([job, run = std::move(run), &action] { action = [job, run] { return run(*job); }; });
 }
 
 std::string Job::text(std::string_view name, std::string_view otherwise) const {
