@@ -7,8 +7,8 @@
 //
 // Where messages get lost rho_L promises too much. Then the agents also agree on how far neighbours were apart in a
 // gossip's first round and in its last, and L grows by what that falls short. Acceleration, whose parameters are made
-// for W, can even drive them apart; then gossip is plain, which no loss can keep from contracting, until a whole
-// agreement passes without one.
+// for W, can even drive them apart. Chebyshev gossip then gives way to the paper's, which bears more, and that to plain
+// gossip, which no loss can keep from contracting, until a whole agreement passes without one.
 #pragma once
 
 #include <algorithm>
