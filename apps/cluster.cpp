@@ -1,6 +1,8 @@
 // hearsay cluster: communities of a graph, by spectral embedding and k-means.
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <chrono>
 
@@ -130,21 +132,20 @@ int run(Job job) {
 }  // namespace
 
 void add_cluster(CLI::App& root, Action& action) {
-  CLI::App* app = root.add_subcommand("cluster", "Communities of a graph: spectral embedding, then k-means");
-  auto job = std::make_shared<Job>();
-  job->command = "cluster";
-  app->add_option("GRAPH", job->input, "An edge list (two node numbers a line), also .gz; or the name of a data set")
-      ->type_name("")
-      ->required();
-  add_options(*app, in_cluster, *job);
-  app->footer(
-      "The embedding holds the leading eigenvectors of I + D^-1/2 S D^-1/2, each row scaled to length one.\n"
-      "\n"
-      "Examples:\n"
-      "  hearsay cluster friends.txt -k 10 --labels communities.csv\n"
-      "  hearsay cluster ego-facebook -k 30 --clusters 40 --largest-component --tolerance 1e-6\n"
-      "  hearsay cluster friends.txt.gz -k 5 --embedding embedding.npy --json -");
-  app->callback([job, &action] { action = [job] { return run(*job); }; });
+  add_command(
+      root, action,
+      {.name = "cluster",
+       .summary = "Communities of a graph: spectral embedding, then k-means",
+       .input = "GRAPH",
+       .input_help = "An edge list (two node numbers a line), also .gz; or the name of a data set",
+       .footer = "The embedding holds the leading eigenvectors of I + D^-1/2 S D^-1/2, each row scaled to length one.\n"
+                 "\n"
+                 "Examples:\n"
+                 "  hearsay cluster friends.txt -k 10 --labels communities.csv\n"
+                 "  hearsay cluster ego-facebook -k 30 --clusters 40 --largest-component --tolerance 1e-6\n"
+                 "  hearsay cluster friends.txt.gz -k 5 --embedding embedding.npy --json -",
+       .options = in_cluster},
+      run);
 }
 
 }  // namespace hearsay::app

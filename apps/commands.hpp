@@ -1,13 +1,16 @@
 // The commands of the program: each adds itself to the command line and, when chosen, leaves what is to be done.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 #include <string_view>
 
 #include "hearsay/power.hpp"
 #include "hearsay/transport.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace hearsay::app {
 

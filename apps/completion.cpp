@@ -1,6 +1,8 @@
 // hearsay completion: a script for the shell, made from the command line's own tree, so that it cannot fall behind.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+
 #include "commands.hpp"
 #include "hearsay/error.hpp"
 #include "hearsay/options.hpp"

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+
 #include "commands.hpp"
 #include "hearsay/error.hpp"
 #include "inputs.hpp"

@@ -3,16 +3,20 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 
 #include "commands.hpp"
 #include "decentralized_report.hpp"
+#include "faults_file.hpp"
 #include "federation.hpp"
 #include "hearsay/angles.hpp"
 #include "hearsay/decentralized_on_ranks.hpp"
 #include "hearsay/error.hpp"
+#include "hearsay/faults.hpp"
 #include "hearsay/gossip.hpp"
 #include "hearsay/operators/compose.hpp"
 #include "inputs.hpp"
@@ -113,8 +117,25 @@ struct Outcome {
   GossipSpectrum spectrum;
 };
 
+// Those of the file, and then those of the flags.
+Faults faults_of(const Job& job) {
+  Faults faults = job.faults_file.empty() ? Faults{} : read_faults(job.faults_file);
+  faults.links.insert(faults.links.end(), job.faults.links.begin(), job.faults.links.end());
+  faults.agents.insert(faults.agents.end(), job.faults.agents.begin(), job.faults.agents.end());
+  if (job.given.contains("fault-seed")) faults.seed = job.faults.seed;
+  return faults;
+}
+
 Outcome gossip_over(Transport& ranks, const Job& job, const GossipMatrix& W, const std::vector<OperatorRef<double>>& A,
                     const DecentralizedOptions& options, const DecentralizedHooks& hooks) {
+  const Faults faults = faults_of(job);
+  const bool faulty = !faults.links.empty() || !faults.agents.empty();
+  require(!faulty || ranks.size() == 1,
+          fmt::format("faults: are simulated in one process, and there are {} ranks", ranks.size()));
+  if (faulty) {
+    FaultyNetwork net(W, faults, job.network.precision);
+    return {decentralized_pca(net, A, options, hooks), gossip_spectrum(W)};
+  }
   if (ranks.size() > 1) {
     RankNetwork net(ranks, W, {.precision = job.network.precision});
     return {decentralized_pca(net, A, options, hooks), net.spectrum()};
@@ -151,6 +172,8 @@ int run(Job job, const Ranks& launched) {
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   DecentralizedResult& result = outcome.result;
+  if (!federation.shards.empty() && ranks.size() == 1)
+    result.eigenvalues *= covariance_scale(federation.shards, result.contributors);
   result.notes.insert(result.notes.begin(), known.notes.begin(), known.notes.end());
   if (interrupt.interrupted()) result.notes.push_back("interrupted: these are the best bases so far");
 
@@ -174,23 +197,24 @@ int run(Job job, const Ranks& launched) {
 }  // namespace
 
 void add_decentralized(CLI::App& root, Action& action, const Ranks& ranks) {
-  CLI::App* app = root.add_subcommand("decentralized", "PCA among agents that gossip and never pool their data");
-  auto job = std::make_shared<Job>();
-  job->command = "decentralized";
-  app->add_option("DATA", job->inputs,
-                  "Samples in rows, to be split; or a file for each agent, or a directory of them; or a data set")
-      ->type_name("")
-      ->required();
-  add_options(*app, in_decentralized, *job);
-  app->footer(
-      "Examples:\n"
-      "  hearsay decentralized digits -k 9 --agents 10\n"
-      "  hearsay decentralized digits -k 9 --split by-label --topology erdos:0.5 --reference exact\n"
-      "  hearsay decentralized boston.csv leeds.csv oslo.csv -k 5 --components basis-{agent}.npy\n"
-      "  hearsay decentralized ego-facebook --split by-node --nodes 50 --extra-edges 196 -k 4 --trace curves.csv\n"
-      "  hearsay decentralized digits -k 9 --agents 10 --message-precision bfloat16 --json -\n"
-      "  mpirun --oversubscribe -n 10 hearsay decentralized digits -k 9        (an agent on each rank)");
-  app->callback([job, &action, &ranks] { action = [job, &ranks] { return run(*job, ranks); }; });
+  add_command(
+      root, action,
+      {.name = "decentralized",
+       .summary = "PCA among agents that gossip and never pool their data",
+       .input = "DATA",
+       .input_help = "Samples in rows, to be split; or a file for each agent, or a directory of them; or a data set",
+       .many_inputs = true,
+       .footer =
+           "Examples:\n"
+           "  hearsay decentralized digits -k 9 --agents 10\n"
+           "  hearsay decentralized digits -k 9 --split by-label --topology erdos:0.5 --reference exact\n"
+           "  hearsay decentralized boston.csv leeds.csv oslo.csv -k 5 --components basis-{agent}.npy\n"
+           "  hearsay decentralized ego-facebook --split by-node --nodes 50 --extra-edges 196 -k 4 --trace curves.csv\n"
+           "  hearsay decentralized digits -k 9 --agents 10 --message-precision bfloat16 --json -\n"
+           "  hearsay decentralized digits -k 9 --agents 10 --drop 0.3 --crash 4@12\n"
+           "  mpirun --oversubscribe -n 10 hearsay decentralized digits -k 9        (an agent on each rank)",
+       .options = in_decentralized},
+      [&ranks](const Job& job) { return run(job, ranks); });
 }
 
 }  // namespace hearsay::app

@@ -1,5 +1,7 @@
 #include "decentralized_report.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cmath>
 
@@ -30,6 +32,46 @@ Json history_json(const DecentralizedResult& result, bool with_sine) {
   return entries;
 }
 
+double degree(const GossipMatrix& W) { return 2 * static_cast<double>(W.edges()) / static_cast<double>(W.agents()); }
+
+bool contributes(const DecentralizedResult& result, Index agent) {
+  return std::binary_search(result.contributors.begin(), result.contributors.end(), agent);
+}
+
+// Agents that are gone have none.
+double worst_sine(const std::vector<double>& sines) {
+  double worst = 0;
+  for (const double sine : sines) worst = std::fmax(worst, sine);
+  return worst;
+}
+
+// The first contributor's.
+Vector<double> first_eigenvalues(const DecentralizedResult& result) {
+  return result.eigenvalues.row(result.contributors.empty() ? 0 : result.contributors.front());
+}
+
+bool suffered(const DecentralizedResult& result) { return !(result.faults == FaultCounts{}) || result.epochs.size() > 1; }
+
+Json faults_json(const FaultCounts& faults) {
+  return {{"drops", faults.drops},
+          {"losses", faults.losses},
+          {"late", faults.late},
+          {"waited_rounds", faults.waited_rounds},
+          {"crashes", faults.crashes},
+          {"rejoins", faults.rejoins},
+          {"cut_off", faults.cut_off},
+          {"fallbacks", faults.fallbacks},
+          {"control_messages", faults.control_messages},
+          {"control_bytes", faults.control_bytes}};
+}
+
+Json epochs_json(const std::vector<Epoch>& epochs) {
+  Json list = Json::array();
+  for (const Epoch& epoch : epochs)
+    list.push_back({{"iteration", epoch.iteration}, {"reason", epoch.reason}, {"members", epoch.members}});
+  return list;
+}
+
 Json agents_json(const DecentralizedReport& report) {
   const DecentralizedResult& result = report.result;
   Json agents = Json::array();
@@ -37,6 +79,7 @@ Json agents_json(const DecentralizedReport& report) {
     Json agent = {{"agent", i}};
     if (!report.held.samples_of.empty()) agent["samples"] = report.held.samples_of[i];
     if (!report.held.sources.empty()) agent["source"] = report.held.sources[i];
+    agent["contributes"] = contributes(result, static_cast<Index>(i));
     agent["eigenvalues"] = numbers(result.eigenvalues.row(static_cast<Index>(i)));
     if (!report.sines.empty()) agent["sin_theta"] = number(report.sines[i]);
     agent["digest"] = hex(result.digests[i]);
@@ -45,7 +88,19 @@ Json agents_json(const DecentralizedReport& report) {
   return agents;
 }
 
-double degree(const GossipMatrix& W) { return 2 * static_cast<double>(W.edges()) / static_cast<double>(W.agents()); }
+std::string faults_text(const DecentralizedResult& result) {
+  if (!suffered(result)) return {};
+  const FaultCounts& faults = result.faults;
+  std::string text = line("faults",
+                          "{} links down, {} messages lost, {} too late; {} rounds waited; {} fallback{} to "
+                          "plain gossip",
+                          faults.drops, faults.losses, faults.late, faults.waited_rounds, faults.fallbacks,
+                          faults.fallbacks == 1 ? "" : "s");
+  for (std::size_t e = 1; e < result.epochs.size(); ++e)
+    text += line("", "from iteration {}: {}; {} agents", result.epochs[e].iteration, result.epochs[e].reason,
+                 result.epochs[e].members.size());
+  return text;
+}
 
 std::string status_text(const DecentralizedReport& report) {
   const DecentralizedResult& result = report.result;
@@ -110,7 +165,7 @@ Json result_json(const DecentralizedReport& report) {
   json["products"] = result.iterations * result.columns;
   json["passes"] = result.iterations;
   json["momentum"] = number(result.momentum);
-  json["eigenvalues"] = result.eigenvalues.rows() > 0 ? numbers(result.eigenvalues.row(0)) : Json::array();
+  json["eigenvalues"] = numbers(first_eigenvalues(result));
   json["residual"] = number(result.residual);
   json["tolerance"] = report.options.tolerance;
   json["agents"] = report.W.agents();
@@ -124,8 +179,9 @@ Json result_json(const DecentralizedReport& report) {
   json["control_rounds"] = traffic.control_rounds;
   json["messages"] = traffic.messages;
   json["bytes"] = traffic.bytes;
-  json["messages_per_edge"] = traffic.messages / edges;
-  json["bytes_per_edge"] = traffic.bytes / edges;
+  const bool alike = !suffered(result);  // every edge carried the same
+  json["messages_per_edge"] = alike ? Json(traffic.messages / edges) : Json(nullptr);
+  json["bytes_per_edge"] = alike ? Json(traffic.bytes / edges) : Json(nullptr);
   json["message_precision"] = name(report.job.network.precision);
   json["message_noise"] = {{"last", number(result.message_noise.last)},
                            {"largest", number(result.message_noise.largest)}};
@@ -133,6 +189,9 @@ Json result_json(const DecentralizedReport& report) {
   json["disagreement"] = number(result.disagreement);
   json["conservation_error"] = number(result.conservation_error);
   json["restarts"] = result.restarts;
+  json["contributors"] = result.contributors;
+  json["faults"] = faults_json(result.faults);
+  json["epochs"] = epochs_json(result.epochs);
   json["damping"] = result.damping == Damping::centred ? "centred" : "symmetric";
   json["columns"] = result.columns;
   json["centered"] = report.held.centred;
@@ -151,7 +210,7 @@ std::string summary(const DecentralizedReport& report) {
   const DecentralizedResult& result = report.result;
   const Traffic& traffic = result.traffic;
   std::string text = fmt::format("{}: {}\n\n", report.job.input, status_text(report));
-  if (result.eigenvalues.rows() > 0) text += eigenvalue_table(result.eigenvalues.row(0)) + '\n';
+  text += eigenvalue_table(first_eigenvalues(result)) + '\n';
   text += data_text(report.held);
   text += line("network", "{} agents on {} edges, {:.3g} neighbours each; gamma_W = {:.4g}{}, diameter {}",
                report.W.agents(), report.W.edges(), degree(report.W), report.spectrum.gap(),
@@ -159,8 +218,7 @@ std::string summary(const DecentralizedReport& report) {
   text += line("residual", "{:.3g} at the worst agent", result.residual);
   text += line("agreement", "{:.3g} is the largest sin(theta) between two agents", result.agreement);
   if (!report.sines.empty())
-    text += line("sin(theta)", "{:.3g} against the reference at the worst agent",
-                 *std::max_element(report.sines.begin(), report.sines.end()));
+    text += line("sin(theta)", "{:.3g} against the reference at the worst agent", worst_sine(report.sines));
   text += line("method", "{}: {}; a block of {} columns", name(report.options.algorithm), momentum_text(report),
                result.columns);
   text += line("gossip", "{} rounds of {} gossip in {} iterations, at last {} each", traffic.rounds,
@@ -171,6 +229,7 @@ std::string summary(const DecentralizedReport& report) {
   if (report.job.network.precision != MessagePrecision::real64)
     text += line("", "rounding kept back {:.2g} of a block at most, and {:.2g} in the last round",
                  result.message_noise.largest, result.message_noise.last);
+  text += faults_text(result);
   text += line("cost", "{:.3g} s{}; digest {}", report.seconds,
                report.ranks > 1 ? fmt::format(" on {} ranks", report.ranks) : "", hex(result.digest));
   return text + notes_text(result.notes);

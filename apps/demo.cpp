@@ -1,6 +1,8 @@
 // hearsay demo: the method at work on an example of its own, for someone who has just built it.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+
 #include <cmath>
 
 #include "commands.hpp"

@@ -103,17 +103,17 @@ int run(Job job) {
 }  // namespace
 
 void add_eigs(CLI::App& root, Action& action) {
-  CLI::App* app = root.add_subcommand("eigs", "Leading eigenvalues and eigenvectors of a symmetric matrix");
-  auto job = std::make_shared<Job>();
-  job->command = "eigs";
-  app->add_option("MATRIX", job->input, "A symmetric matrix: .mtx .npy .csv, each also .gz")->type_name("")->required();
-  add_options(*app, in_eigs, *job);
-  app->footer(
-      "Examples:\n"
-      "  hearsay eigs kernel.npy -k 10 --psd --components vectors.npy\n"
-      "  hearsay eigs laplacian.mtx.gz -k 20 --shift 4 --json result.json\n"
-      "  hearsay eigs kernel.npy -k 10 --noise gaussian:1e-3 --audit 0.05");
-  app->callback([job, &action] { action = [job] { return run(*job); }; });
+  add_command(root, action,
+              {.name = "eigs",
+               .summary = "Leading eigenvalues and eigenvectors of a symmetric matrix",
+               .input = "MATRIX",
+               .input_help = "A symmetric matrix: .mtx .npy .csv, each also .gz",
+               .footer = "Examples:\n"
+                         "  hearsay eigs kernel.npy -k 10 --psd --components vectors.npy\n"
+                         "  hearsay eigs laplacian.mtx.gz -k 20 --shift 4 --json result.json\n"
+                         "  hearsay eigs kernel.npy -k 10 --noise gaussian:1e-3 --audit 0.05",
+               .options = in_eigs},
+              run);
 }
 
 }  // namespace hearsay::app

@@ -1,9 +1,13 @@
 // Texts around the command line itself: help that fits the window, usage errors that help.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <string_view>
+
+namespace CLI {
+class App;
+class ParseError;
+}  // namespace CLI
 
 namespace hearsay::app {
 

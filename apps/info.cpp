@@ -1,6 +1,10 @@
 // hearsay info: what this program is, and what it found itself on.
 #include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <Eigen/Core>
 #include <fstream>

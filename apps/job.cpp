@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+
+#include "faults_file.hpp"
 #include "hearsay/error.hpp"
 #include "hearsay/threads.hpp"
 #include "help.hpp"
@@ -29,6 +32,7 @@ constexpr Setter setters[] = {
     {"labels", [](Job& job, const std::string& text) { job.labels = text; }},
     {"json", [](Job& job, const std::string& text) { job.json = text; }},
     {"trace", [](Job& job, const std::string& text) { job.trace = text; }},
+    {"faults", [](Job& job, const std::string& text) { job.faults_file = text; }},
     {"checkpoint", [](Job& job, const std::string& text) { job.checkpoint = text; }},
     {"checkpoint-every",
      [](Job& job, const std::string& text) { job.checkpoint_every = parse_integer("checkpoint-every", text, 1); }},
@@ -58,6 +62,16 @@ constexpr Flag flags[] = {{"center", &Job::center},
                           {"quiet", &Job::quiet},
                           {"one-per-rank", &Job::one_per_rank}};
 
+// A flag that was repeated arrives as a list.
+bool set_faults(Faults& faults, std::string_view flag, std::string_view list) {
+  while (!list.empty()) {
+    const std::size_t length = std::min(list.find(','), list.size());
+    if (!set_fault_flag(faults, flag, list.substr(0, length))) return false;
+    list.remove_prefix(std::min(length + 1, list.size()));
+  }
+  return true;
+}
+
 void set(Job& job, const OptionRecord& record, const std::string& text) {
   job.given[std::string(record.name)] = text;
   require(!text.empty(), fmt::format("--{}: must not be empty", record.name));
@@ -65,6 +79,7 @@ void set(Job& job, const OptionRecord& record, const std::string& text) {
   const bool networked =
       (record.commands & in_decentralized) != 0 && (job.command == "decentralized" || job.command == "plan");
   if (networked && set_option(job.network, record.name, text)) return;
+  if (record.group == OptionGroup::faults && set_faults(job.faults, record.name, text)) return;
   if (set_option(job.solve, record.name, text)) return;
   for (const Setter& setter : setters)
     if (setter.name == record.name) return setter.set(job, text);
@@ -117,14 +132,12 @@ CLI::Option* add_flag(CLI::App& app, const OptionRecord& record, Job& job) {
 }
 
 CLI::Option* add_valued(CLI::App& app, const OptionRecord& record, Job& job) {
-  return app
-      .add_option_function<std::string>(
-          spelling(record), [&job, &record](const std::string& text) { set(job, record, text); }, description(record))
-      ->type_name(std::string(record.metavar))
-      ->take_last();
+  CLI::Option* option = app.add_option_function<std::string>(
+                               spelling(record), [&job, &record](const std::string& text) { set(job, record, text); },
+                               description(record))
+                            ->type_name(std::string(record.metavar));
+  return record.group == OptionGroup::faults ? option->join(',') : option->take_last();
 }
-
-}  // namespace
 
 void add_options(CLI::App& app, Commands command, Job& job) {
   for (const OptionRecord& record : option_table()) {
@@ -133,6 +146,22 @@ void add_options(CLI::App& app, Commands command, Job& job) {
     option->group(std::string(title(record.group)));
     if (record.name == "rank" && command != in_plan) option->required();
   }
+}
+
+}  // namespace
+
+void add_command(CLI::App& root, Action& action, const CommandText& text, std::function<int(const Job&)> run) {
+  CLI::App* app = root.add_subcommand(text.name, text.summary);
+  auto job = std::make_shared<Job>();
+  job->command = text.name;
+  if (!text.input.empty()) {
+    CLI::Option* input = text.many_inputs ? app->add_option(text.input, job->inputs, text.input_help)
+                                          : app->add_option(text.input, job->input, text.input_help);
+    input->type_name("")->required();
+  }
+  add_options(*app, text.options, *job);
+  app->footer(text.footer);
+  app->callback([job, run = std::move(run), &action] { action = [job, run] { return run(*job); }; });
 }
 
 std::string Job::text(std::string_view name, std::string_view otherwise) const {

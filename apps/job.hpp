@@ -1,13 +1,19 @@
 // What a command line asks for, beyond what the solver itself is told.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 
+#include "commands.hpp"
+#include "hearsay/faults.hpp"
 #include "hearsay/options.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace hearsay::app {
 
@@ -17,6 +23,8 @@ struct Job {
   std::vector<std::string> inputs;  ///< of agents: one, or a shard each
   SolveSettings solve = {};
   DecentralizedSettings network = {};
+  Faults faults = {};                 ///< of the flags
+  std::filesystem::path faults_file;  ///< to be read before them
 
   bool center = true;
   bool stream = false;
@@ -48,8 +56,17 @@ struct Job {
   std::uint64_t network_seed() const;
 };
 
-/// Every option of the table that belongs to the command.
-void add_options(CLI::App& app, Commands command, Job& job);
+/// A command that takes options of the table, and perhaps something to read.
+struct CommandText {
+  std::string name, summary;
+  std::string input = {}, input_help = {};  ///< empty: it reads nothing but what options name
+  bool many_inputs = false;
+  std::string footer;
+  Commands options;
+};
+
+/// Adds it to the command line; chosen, it leaves `run` to be done.
+void add_command(CLI::App& root, Action& action, const CommandText& text, std::function<int(const Job&)> run);
 
 /// The rules that involve more than one option.
 void check(Job& job);

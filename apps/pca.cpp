@@ -160,20 +160,17 @@ int run(Job job) {
 }  // namespace
 
 void add_pca(CLI::App& root, Action& action) {
-  CLI::App* app = root.add_subcommand("pca", "Principal components of a table of samples");
-  auto job = std::make_shared<Job>();
-  job->command = "pca";
-  app->add_option("DATA", job->input,
-                  "Samples in rows: .csv .tsv .txt .npy .mtx, each also .gz; or the name of a data set")
-      ->type_name("")
-      ->required();
-  add_options(*app, in_pca, *job);
-  app->footer(
-      "Examples:\n"
-      "  hearsay pca measurements.csv -k 5 --components basis.npy --scores scores.csv\n"
-      "  hearsay pca digits -k 10 --json -\n"
-      "  hearsay pca huge.npy -k 20 --stream --checkpoint huge.ckpt --tolerance 1e-6");
-  app->callback([job, &action] { action = [job] { return run(*job); }; });
+  add_command(root, action,
+              {.name = "pca",
+               .summary = "Principal components of a table of samples",
+               .input = "DATA",
+               .input_help = "Samples in rows: .csv .tsv .txt .npy .mtx, each also .gz; or the name of a data set",
+               .footer = "Examples:\n"
+                         "  hearsay pca measurements.csv -k 5 --components basis.npy --scores scores.csv\n"
+                         "  hearsay pca digits -k 10 --json -\n"
+                         "  hearsay pca huge.npy -k 20 --stream --checkpoint huge.ckpt --tolerance 1e-6",
+               .options = in_pca},
+              run);
 }
 
 }  // namespace hearsay::app

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "commands.hpp"
 #include "convert.hpp"
 #include "federation.hpp"
@@ -176,17 +178,18 @@ int run(Job job) {
 }  // namespace
 
 void add_plan(CLI::App& root, Action& action) {
-  CLI::App* app = root.add_subcommand("plan", "What the theory promises: iterations, noise tolerated, gossip rounds");
-  auto job = std::make_shared<Job>();
-  job->command = "plan";
-  add_options(*app, in_plan, *job);
-  app->footer(
-      "Examples:\n"
-      "  hearsay plan --dimension 1000 -k 10 --lambda-k 1 --lambda-next 0.99 --epsilon 1e-2 --noise-level 1e-4\n"
-      "  hearsay plan --data digits -k 9 --epsilon 1e-3 --agents 10 --topology ring\n"
-      "  hearsay plan --data digits -k 9 --split by-label --topology erdos:0.5 --rounds 5 --iterations 100\n"
-      "  hearsay plan --matrix kernel.npy -k 5 --json plan.json");
-  app->callback([job, &action] { action = [job] { return run(*job); }; });
+  add_command(
+      root, action,
+      {.name = "plan",
+       .summary = "What the theory promises: iterations, noise tolerated, gossip rounds",
+       .footer =
+           "Examples:\n"
+           "  hearsay plan --dimension 1000 -k 10 --lambda-k 1 --lambda-next 0.99 --epsilon 1e-2 --noise-level 1e-4\n"
+           "  hearsay plan --data digits -k 9 --epsilon 1e-3 --agents 10 --topology ring\n"
+           "  hearsay plan --data digits -k 9 --split by-label --topology erdos:0.5 --rounds 5 --iterations 100\n"
+           "  hearsay plan --matrix kernel.npy -k 5 --json plan.json",
+       .options = in_plan},
+      run);
 }
 
 }  // namespace hearsay::app

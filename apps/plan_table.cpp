@@ -1,5 +1,7 @@
 #include "plan_table.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cmath>
 

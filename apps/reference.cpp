@@ -1,6 +1,8 @@
 // hearsay reference (hidden): the option table as the page docs/reference/options.md.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+
 #include "commands.hpp"
 #include "hearsay/options.hpp"
 

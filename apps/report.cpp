@@ -1,5 +1,7 @@
 #include "report.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <cmath>
 
 #include "hearsay/linalg.hpp"

@@ -14,34 +14,16 @@
 #include <hearsay/version.hpp>
 
 #include <Eigen/QR>
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <functional>
 #include <vector>
+
+#include "medians.hpp"
 
 namespace {
 
 using namespace hearsay;
-
-// Runs the rivals in turn, so that a drift of the machine hits all alike; median seconds of each.
-std::vector<double> medians(const std::vector<std::function<void()>>& rivals, int repeats = 7) {
-  std::vector<std::vector<double>> seconds(rivals.size());
-  for (int repeat = -1; repeat < repeats; ++repeat)  // the first round warms up
-    for (std::size_t i = 0; i < rivals.size(); ++i) {
-      const auto start = std::chrono::steady_clock::now();
-      rivals[i]();
-      const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-      if (repeat >= 0) seconds[i].push_back(taken.count());
-    }
-  std::vector<double> result;
-  for (auto& times : seconds) {
-    std::sort(times.begin(), times.end());
-    result.push_back(times[times.size() / 2]);
-  }
-  return result;
-}
+using bench::medians;
 
 Block<double> normal(Index rows, Index cols, std::uint64_t seed) {
   Block<double> block(rows, cols);

@@ -15,6 +15,12 @@ if(HEARSAY_BUILD_APPS)
 endif()
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/hearsay)
+if(HEARSAY_BUILD_MPI)  # a component of its own: who does not ask for it needs no MPI
+  install(TARGETS hearsay_mpi EXPORT hearsayMpiTargets
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT hearsayMpiTargets NAMESPACE hearsay:: DESTINATION ${package_dir})
+endif()
 install(EXPORT hearsayTargets NAMESPACE hearsay:: DESTINATION ${package_dir})
 configure_package_config_file(cmake/hearsayConfig.cmake.in ${PROJECT_BINARY_DIR}/hearsayConfig.cmake
   INSTALL_DESTINATION ${package_dir})

@@ -22,6 +22,7 @@
 #include <optional>
 
 #include "decentralized/agents.hpp"
+#include "decentralized/outcome.hpp"
 #include "decentralized/pacing.hpp"
 #include "hearsay/angles.hpp"
 #include "hearsay/error.hpp"
@@ -269,10 +270,7 @@ class Run {
     if (const auto n = static_cast<Index>(result.contributors.size()); n < net_.agents())
       result.notes.push_back(fmt::format(
           "the answer is that of {} of {} agents, and the eigenvalues are those of their average", n, net_.agents()));
-    if (status == Status::noise_floor)
-      result.notes.push_back(
-          fmt::format("each agent came to rest, {:.2g} apart from the others: {} rounds an iteration allow no more",
-                      result.agreement, options_.rounds));
+    if (status == Status::noise_floor) result.notes.push_back(detail::floor_note(result.agreement, options_.rounds));
     return result;
   }
 

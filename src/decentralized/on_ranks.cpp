@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "decentralized/outcome.hpp"
 #include "hearsay/decentralized_on_ranks.hpp"
 #include "hearsay/error.hpp"
 #include "network/bytes.hpp"
@@ -44,6 +45,17 @@ std::vector<Agent> get_agents(ByteReader& reader) {
   return agents;
 }
 
+void put_numbers(ByteWriter& writer, const std::vector<Index>& numbers) {
+  writer.put(numbers.size());
+  for (const Index number : numbers) writer.put(number);
+}
+
+std::vector<Index> get_numbers(ByteReader& reader) {
+  std::vector<Index> numbers(reader.get<std::size_t>());
+  for (Index& number : numbers) number = reader.get<Index>();
+  return numbers;
+}
+
 // Everything about the run that is not an agent's own.
 void put_summary(ByteWriter& writer, const DecentralizedResult& result) {
   writer.put(result.status);
@@ -60,6 +72,14 @@ void put_summary(ByteWriter& writer, const DecentralizedResult& result) {
   writer.put(result.columns);
   writer.put(result.conservation_error);
   writer.put(result.digest);
+  writer.put(result.faults);
+  put_numbers(writer, result.contributors);
+  writer.put(result.epochs.size());
+  for (const Epoch& epoch : result.epochs) {
+    writer.put(epoch.iteration);
+    writer.put(std::string_view(epoch.reason));
+    put_numbers(writer, epoch.members);
+  }
   writer.put(result.history.size());
   for (const DecentralizedEntry& entry : result.history) writer.put(entry);
   writer.put(result.notes.size());
@@ -81,6 +101,14 @@ void get_summary(ByteReader& reader, DecentralizedResult& result) {
   result.columns = reader.get<Index>();
   result.conservation_error = reader.get<double>();
   result.digest = reader.get<std::uint64_t>();
+  result.faults = reader.get<FaultCounts>();
+  result.contributors = get_numbers(reader);
+  result.epochs.resize(reader.get<std::size_t>());
+  for (Epoch& epoch : result.epochs) {
+    epoch.iteration = reader.get<Index>();
+    epoch.reason = reader.text();
+    epoch.members = get_numbers(reader);
+  }
   result.history.resize(reader.get<std::size_t>());
   for (DecentralizedEntry& entry : result.history) entry = reader.get<DecentralizedEntry>();
   result.notes.resize(reader.get<std::size_t>());
@@ -105,7 +133,7 @@ void merge(DecentralizedResult& into, const DecentralizedResult& other) {
 }
 
 // At rank 0, from what every rank sent there. `result` is what rank 0 itself has, if an agent lives there.
-void assemble(const std::vector<std::string>& said, DecentralizedResult& result) {
+void assemble(const std::vector<std::string>& said, const DecentralizedOptions& options, DecentralizedResult& result) {
   std::vector<Agent> agents;
   for (const std::string& bytes : said) {
     ByteReader reader(bytes);
@@ -127,6 +155,8 @@ void assemble(const std::vector<std::string>& said, DecentralizedResult& result)
   }
   result.digest = digest_of(result.digests);
   result.agreement = basis_agreement(result.bases);
+  if (result.status == Status::noise_floor)  // the last note, which so far told of one rank's agents
+    result.notes.back() = detail::floor_note(result.agreement, options.rounds);
 }
 
 }  // namespace
@@ -148,7 +178,7 @@ DecentralizedResult decentralized_pca(RankNetwork& net, std::span<const Operator
   ByteWriter agreed;
   const std::vector<std::string> said = ranks.gather(here.bytes());
   if (ranks.rank() == 0) {
-    assemble(said, result);
+    assemble(said, options, result);
     put_summary(agreed, result);
   }
   const std::string summary = ranks.broadcast(agreed.bytes());

@@ -1,4 +1,8 @@
 // What a run is summed up by: how far the agents are apart, and a digest of what they hold.
+#include "decentralized/outcome.hpp"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -26,6 +30,11 @@ class Fnv {
 };
 
 }  // namespace
+
+std::string detail::floor_note(double agreement, Index rounds) {
+  return fmt::format("each agent came to rest, {:.2g} apart from the others: {} rounds an iteration allow no more",
+                     agreement, rounds);
+}
 
 const char* name(Algorithm algorithm) {
   switch (algorithm) {

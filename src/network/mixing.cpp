@@ -33,17 +33,6 @@ void mix_rows(const CsrMatrix<double>& W, const MixStep& step, ConstBlockView<do
   }
 }
 
-void mix_messages(const CsrMatrix<double>& W, const MixStep& step, ConstBlockView<double> Z,
-                  ConstBlockView<double> Z_prev, MessagePrecision precision, Telling& telling, BlockView<double> out) {
-  if (Z.cols() == 0) return;
-  if (precision == MessagePrecision::real64) return mix_rows(W, step, Z, Z_prev, out);
-  if (telling.told.cols() != Z.cols() || telling.told.rows() != Z.rows())
-    for (Block<double>* block : {&telling.told, &telling.untold}) block->setZero(Z.rows(), Z.cols());
-  tell(precision, Z, telling.told, telling.untold);
-  mix_rows(W, step, telling.told, Z_prev, out);
-  out += (step.mixed + step.self) * telling.untold;  // which nobody else knows: the mean stays
-}
-
 void mix_rows(const CsrMatrix<double>& W, std::span<const Index> rows, const MixStep& step, ConstBlockView<double> Z,
               ConstBlockView<double> Z_prev, BlockView<double> out) {
   const Index count = static_cast<Index>(rows.size()), numbers = Z.cols();
@@ -60,6 +49,17 @@ void mix_rows(const CsrMatrix<double>& W, std::span<const Index> rows, const Mix
     if (step.previous != 0)
       out.row(i).segment(column, columns) += step.previous * Z_prev.row(i).segment(column, columns);
   }
+}
+
+void mix_messages(const CsrMatrix<double>& W, const MixStep& step, ConstBlockView<double> Z,
+                  ConstBlockView<double> Z_prev, MessagePrecision precision, Telling& telling, BlockView<double> out) {
+  if (Z.cols() == 0) return;
+  if (precision == MessagePrecision::real64) return mix_rows(W, step, Z, Z_prev, out);
+  if (telling.told.cols() != Z.cols() || telling.told.rows() != Z.rows())
+    for (Block<double>* block : {&telling.told, &telling.untold}) block->setZero(Z.rows(), Z.cols());
+  tell(precision, Z, telling.told, telling.untold);
+  mix_rows(W, step, telling.told, Z_prev, out);
+  out += (step.mixed + step.self) * telling.untold;  // which nobody else knows: the mean stays
 }
 
 void maximise(const CsrMatrix<double>& W, BlockView<double> votes) {

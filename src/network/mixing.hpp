@@ -23,14 +23,14 @@ constexpr std::int64_t worth_mixing_threads = 100000;
 void mix_rows(const CsrMatrix<double>& W, const MixStep& step, ConstBlockView<double> Z, ConstBlockView<double> Z_prev,
               BlockView<double> out);
 
+/// The same for some of the rows; the others of `out` stay as they are.
+void mix_rows(const CsrMatrix<double>& W, std::span<const Index> rows, const MixStep& step, ConstBlockView<double> Z,
+              ConstBlockView<double> Z_prev, BlockView<double> out);
+
 /// The same where the neighbours know of Z only what messages of this precision have told them. Telling begins anew
 /// when the blocks change their shape.
 void mix_messages(const CsrMatrix<double>& W, const MixStep& step, ConstBlockView<double> Z,
                   ConstBlockView<double> Z_prev, MessagePrecision precision, Telling& telling, BlockView<double> out);
-
-/// The same for some of the rows; the others of `out` stay as they are.
-void mix_rows(const CsrMatrix<double>& W, std::span<const Index> rows, const MixStep& step, ConstBlockView<double> Z,
-              ConstBlockView<double> Z_prev, BlockView<double> out);
 
 /// Each row of the votes becomes the largest among its own and its neighbours'. No weight, no neighbour.
 void maximise(const CsrMatrix<double>& W, BlockView<double> votes);

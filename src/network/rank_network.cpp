@@ -184,7 +184,7 @@ void RankNetwork::mix(const MixStep& step, ConstBlockView<double> Z, ConstBlockV
           fmt::format("blocks of {} agents: must be {}, as live on rank {}", Z.rows(), m, ranks_->rank()));
   numbers_ = Z.cols();
   votes_ = votes.cols();
-  if (rounds() && told_.cols() != numbers_) {
+  if (rounds() && numbers_ > 0 && told_.cols() != numbers_) {
     told_.setZero(m + heard_, numbers_);
     untold_.setZero(m, numbers_);
   }

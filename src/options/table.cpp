@@ -78,6 +78,19 @@ constexpr OptionRecord table[] = {
      "What blocks are rounded to on their way; changes are sent, so that the rounding fades", network,
      in_decentralized | in_plan},
 
+    {"faults", "", "FILE.json", file, "", "see docs/reference/faults.md", "Faults to suffer, as a script", faults,
+     in_decentralized},
+    {"drop", "", "P", real, "", "from 0 to 1", "Each link is down with this probability, in every round", faults,
+     in_decentralized},
+    {"loss", "", "P", real, "", "from 0 to 1", "Each message is lost with this probability", faults, in_decentralized},
+    {"delay", "", "P:ROUNDS", text, "", "a probability and a number of rounds",
+     "Each message is so many rounds late with this probability; one that is later than the patience of 2 is lost",
+     faults, in_decentralized},
+    {"crash", "", "AGENT@T", text, "", "an agent from 0 and an iteration from 1; may be repeated",
+     "The agent is gone, and its data with it, before that iteration", faults, in_decentralized},
+    {"rejoin", "", "AGENT@T", text, "", "likewise", "It is back with its data", faults, in_decentralized},
+    {"fault-seed", "", "S", integer, "0", "at least 0", "Drives the faults and nothing else", faults, in_decentralized},
+
     {"noise", "", "MODEL", choice, "none", "none|gaussian:SIGMA|sphere:XI|adversarial:XI",
      "Adds errors to every product: independent N(0, SIGMA^2) entries, or a block of spectral norm XI in a random or "
      "in the worst direction",

@@ -231,6 +231,61 @@ def test_the_summary_says_what_matters_first(hearsay, tmp_path):
         assert words in result.stdout
 
 
+@pytest.mark.parametrize("faults", [["--drop", 0.3], ["--loss", 0.2], ["--delay", "0.3:1"], ["--delay", "0.1:5"]],
+                         ids=lambda faults: " ".join(map(str, faults)))
+def test_faults_of_links_leave_the_answer_right(hearsay, tmp_path, faults):
+    table = np.random.default_rng(5).standard_normal((120, 6)) * [4, 3, 2, 0.5, 0.5, 0.5]
+    np.savetxt(tmp_path / "all.csv", table, delimiter=",", fmt="%.17g")
+    command = ["decentralized", "all.csv", "-k", 3, "--agents", 6, *faults, "--reference", "exact"]
+
+    result = hearsay.json(*command)
+
+    assert result["status"] == "converged"
+    assert max(agent["sin_theta"] for agent in result["per_agent"]) <= 1e-8
+    assert result["faults"]["drops"] + result["faults"]["losses"] + result["faults"]["late"] \
+        + result["faults"]["waited_rounds"] > 0
+    assert result["contributors"] == list(range(6)) and len(result["epochs"]) == 1
+    assert hearsay.json(*command)["digest"] == result["digest"]
+    assert hearsay.json(*command, "--fault-seed", 1)["faults"] != result["faults"]
+
+
+def test_after_a_crash_the_answer_is_that_of_the_others(hearsay, tmp_path):
+    names, _ = federation(tmp_path, sizes=(40, 25, 60, 35))
+    rest = np.concatenate([np.loadtxt(tmp_path / name, delimiter=",") for i, name in enumerate(names) if i != 2])
+
+    result = hearsay.json("decentralized", *names, "-k", 2, "--no-center", "--crash", "2@5")
+
+    values, _ = top(rest.T @ rest / len(rest), 2)
+    assert result["status"] == "converged"
+    assert result["contributors"] == [0, 1, 3]
+    assert np.allclose(result["eigenvalues"], values, rtol=1e-9)
+    assert [agent["contributes"] for agent in result["per_agent"]] == [True, True, False, True]
+    assert result["per_agent"][2]["eigenvalues"] == [None, None]
+    assert [epoch["iteration"] for epoch in result["epochs"]] == [0, 5]
+
+
+def test_an_agent_that_comes_back_counts_again(hearsay, tmp_path):
+    names, covariance = federation(tmp_path, sizes=(40, 25, 60, 35))
+
+    result = hearsay.json("decentralized", *names, "-k", 2, "--crash", "2@5", "--crash", "1@6", "--rejoin", "2@9",
+                          "--rejoin", "1@10", "--components", "basis.npy")
+
+    assert result["contributors"] == [0, 1, 2, 3] and len(result["epochs"]) == 5
+    assert np.allclose(result["eigenvalues"], top(covariance, 2)[0], rtol=1e-9)
+    assert sin_theta(top(covariance, 2)[1], np.load(tmp_path / "basis.npy")) <= 1e-8
+
+
+def test_faults_from_a_file_and_from_flags_add_up(hearsay, tmp_path):
+    names, _ = federation(tmp_path, sizes=(40, 25, 60, 35))
+    (tmp_path / "faults.json").write_text('{"seed": 3, "events": [{"crash": 2, "iteration": 5}]}')
+
+    result = hearsay("decentralized", *names, "-k", 2, "--faults", "faults.json", "--drop", 0.1, "--json", "-")
+
+    assert result.returncode == 0, result.stderr
+    told = json.loads(result.stdout)
+    assert told["contributors"] == [0, 1, 3] and told["faults"]["drops"] > 0
+
+
 REFUSALS = {
     "an unknown algorithm": (["--algorithm", "adepca"], ["algorithm = adepca", "did you mean adeepca?"]),
     "no rounds": (["--rounds", 0], ["rounds = 0", "at least 1"]),
@@ -247,6 +302,11 @@ REFUSALS = {
     "a topology of another size": (["--topology", "two.txt"], ["two.txt", "2 nodes", "must have 3"]),
     "a split of shards": (["--split", "even"], ["split", "file of its own"]),
     "nodes without a graph": (["--nodes", 3], ["nodes", "by-node"]),
+    "a crash of nobody": (["--crash", "7@2"], ["agent 7"]),
+    "a return without a crash": (["--rejoin", "1@2"], ["agent 1"]),
+    "a probability above one": (["--drop", 1.5], ["drop = 1.5", "[0, 1]"]),
+    "a delay without rounds": (["--delay", 0.5], ["delay = 0.5", "PROBABILITY:ROUNDS"]),
+    "a missing file of faults": (["--faults", "nowhere.json"], ["nowhere.json"]),
     "a negative tolerance": (["--tolerance", -1], ["tolerance = -1"]),
     "a reference of other rows": (["--reference", "W4.npy"], ["reference = W4.npy", "4 rows"]),
 }

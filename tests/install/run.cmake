@@ -13,3 +13,6 @@ run(${CMAKE_COMMAND} -G ${GENERATOR} -S ${SOURCE_DIR} -B ${WORK_DIR}/build -DCMA
 run(${CMAKE_COMMAND} --build ${WORK_DIR}/build)
 run(${WORK_DIR}/build/outside ${WORK_DIR}/outside.npy)
 run(${WORK_DIR}/prefix/bin/hearsay --version)
+if(MPIEXEC)
+  run(${MPIEXEC} -n 3 ${WORK_DIR}/build/outside_mpi)
+endif()

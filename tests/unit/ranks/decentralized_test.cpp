@@ -32,6 +32,7 @@ void expect_same(const std::vector<DecentralizedEntry>& a, const std::vector<Dec
     EXPECT_EQ(a[t].residual, b[t].residual);
     EXPECT_EQ(a[t].disagreement, b[t].disagreement);
     EXPECT_EQ(a[t].rounds, b[t].rounds);
+    EXPECT_EQ(a[t].bytes, b[t].bytes);
     EXPECT_EQ(a[t].momentum, b[t].momentum);
     EXPECT_EQ(a[t].sin_theta, b[t].sin_theta);
   }
@@ -54,6 +55,9 @@ void expect_same(Transport& ranks, const Problem& problem, const GossipMatrix& W
   EXPECT_EQ(result.message_noise.largest, expected.message_noise.largest);
   EXPECT_EQ(result.traffic, expected.traffic);
   EXPECT_EQ(result.notes, expected.notes);
+  EXPECT_EQ(result.contributors, expected.contributors);
+  ASSERT_EQ(result.epochs.size(), 1U);
+  EXPECT_EQ(result.epochs[0].members, expected.epochs[0].members);
   expect_same(result.history, expected.history);
   if (ranks.rank() == 0) {
     EXPECT_EQ(result.digests, expected.digests);
@@ -84,6 +88,17 @@ TEST(DecentralizedOnRanks, StopsWhereOneProcessStops) {
 
     EXPECT_EQ(result.status, Status::converged);
     expect_same(ranks, problem, problem.W, {.tolerance = 1e-9});
+  });
+}
+
+TEST(DecentralizedOnRanks, TellsOfTheNoiseFloorAsOneProcessDoes) {
+  const Problem problem = planted_problem(6, 200, 10, 2, 0.6, 2);
+  on_ranks([&](Transport& ranks) {
+    RankNetwork net(ranks, problem.W);
+    const DecentralizedOptions options{.algorithm = Algorithm::depm, .rank = 2, .rounds = 3, .tolerance = 1e-6};
+
+    EXPECT_EQ(decentralized_pca(net, operators_here(net, problem), options).status, Status::noise_floor);
+    expect_same(ranks, problem, problem.W, options);
   });
 }
 
