@@ -54,6 +54,11 @@ class Pacing {
   Index fallbacks() const { return fallbacks_; }
 
  private:
+  struct Used {
+    GossipKind kind = GossipKind::plain;
+    Index L = 0;
+  };
+
   Index first_rounds() const;
   Index enough_rounds(double goal) const;
   Index wanted(double residual, double spread) const;
@@ -63,11 +68,6 @@ class Pacing {
   const DecentralizedOptions& options_;
   bool tracked_, alone_, automatic_;
   GossipSpectrum spectrum_;
-  struct Used {
-    GossipKind kind = GossipKind::plain;
-    Index L = 0;
-  };
-
   GossipKind kind_;        // of the next gossip
   Used used_, voted_;      // in the latest one, and in the one that votes are on their way about
   double slowdown_ = 1;    // rounds it takes for what one clean round would do
