@@ -180,8 +180,8 @@ struct [[nodiscard]] DecentralizedResult {
 DecentralizedResult decentralized_pca(NetworkRef net, std::span<const OperatorRef<double>> A,
                                       const DecentralizedOptions& options, const DecentralizedHooks& hooks = {});
 
-/// What such a run sends on a network that does not fail: exact for rounds and iterations that are used as given, that is
-/// with `rounds` a number that need not be raised and a tolerance of zero.
+/// What such a run sends on a network that does not fail: exact for rounds and iterations that are used as given, that
+/// is with `rounds` a number that need not be raised and a tolerance of zero.
 Traffic planned_traffic(const GossipMatrix& W, Index dimension, const DecentralizedOptions& options,
                         MessagePrecision precision = MessagePrecision::real64);
 

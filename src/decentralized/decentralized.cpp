@@ -204,6 +204,7 @@ class Run {
     }
     votes_ = seen_;
     net_.begin_votes();
+    pacing_.cast();
     if (net_.unreliable()) agents_.keep();
     rounds_since_vote_ = 0;
     voted_ = true;
