@@ -9,7 +9,7 @@
 #include "hearsay/noise.hpp"
 #include "hearsay/power.hpp"
 #include "job.hpp"
-#include "spectrum.hpp"
+#include "hearsay/spectrum.hpp"
 
 namespace hearsay::app {
 

@@ -36,6 +36,8 @@ template <class S>
 PcaResult<S> pca(const BorrowedBlock<S>& data, const PcaOptions<S>& options, const Hooks<S>& hooks = {});
 template <class S>
 PcaResult<S> pca(const CsrMatrix<S>& data, const PcaOptions<S>& options, const Hooks<S>& hooks = {});
+template <class S>
+PcaResult<S> pca(const CsrView<S>& data, const PcaOptions<S>& options, const Hooks<S>& hooks = {});
 
 /// (Phi - 1 mean') components: m x k.
 template <class S>

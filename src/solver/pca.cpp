@@ -44,6 +44,7 @@ PowerResult<S> solve_by_samples(const BorrowedBlock<S>& data, const DenseCovaria
   if (result.status == Status::converged && !(measured.residual <= options.power.tolerance)) {
     Hooks<S> from_here;
     from_here.start = &X;
+    from_here.observe = hooks.observe;  // whoever may stop the solve may stop this part too
     PowerResult<S> again = accelerated_power<S>(A, options.power, from_here);
     again.iterations += result.iterations;
     again.products += result.products;
@@ -86,7 +87,7 @@ PcaResult<S> pca(const Block<S>& data, const PcaOptions<S>& options, const Hooks
 }
 
 template <class S>
-PcaResult<S> pca(const CsrMatrix<S>& data, const PcaOptions<S>& options, const Hooks<S>& hooks) {
+PcaResult<S> pca(const CsrView<S>& data, const PcaOptions<S>& options, const Hooks<S>& hooks) {
   const SparseCovariance<S> A(data, options.center);
   PcaResult<S> result;
   result.power = solve<S>(A, options, hooks);
@@ -95,6 +96,11 @@ PcaResult<S> pca(const CsrMatrix<S>& data, const PcaOptions<S>& options, const H
   result.total_variance = A.total_variance();
   result.samples = data.rows;
   return result;
+}
+
+template <class S>
+PcaResult<S> pca(const CsrMatrix<S>& data, const PcaOptions<S>& options, const Hooks<S>& hooks) {
+  return pca<S>(borrow(data), options, hooks);
 }
 
 template <class S>
@@ -117,6 +123,7 @@ Block<S> pca_scores(const CsrMatrix<S>& data, const PcaResult<S>& result) {
   template PcaResult<S> pca<S>(const BorrowedBlock<S>&, const PcaOptions<S>&, const Hooks<S>&); \
   template PcaResult<S> pca<S>(const Block<S>&, const PcaOptions<S>&, const Hooks<S>&);         \
   template PcaResult<S> pca<S>(const CsrMatrix<S>&, const PcaOptions<S>&, const Hooks<S>&);     \
+  template PcaResult<S> pca<S>(const CsrView<S>&, const PcaOptions<S>&, const Hooks<S>&);       \
   template Block<S> pca_scores<S>(const Block<S>&, const PcaResult<S>&);                        \
   template Block<S> pca_scores<S>(const CsrMatrix<S>&, const PcaResult<S>&);
 HEARSAY_INSTANTIATE(float)
