@@ -1,0 +1,234 @@
+"""The compiled half. Options are pairs of texts, as the option table spells them; results are dictionaries."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+_Array = npt.NDArray[Any]
+_Doubles = npt.NDArray[np.float64]
+_Ints = npt.NDArray[np.int32]
+_Longs = npt.NDArray[np.int64]
+_Options = list[tuple[str, str]]
+_Result = dict[str, Any]
+_Callback = Callable[[Any], Any] | None
+
+version: str
+
+def kernel_name() -> str: ...
+def threads() -> int: ...
+def set_threads(count: int) -> None: ...
+def option_table() -> list[dict[str, Any]]: ...
+def tolerance_of(options: _Options) -> float: ...
+
+class Noise:
+    @staticmethod
+    def gaussian(sigma: float, seed: int) -> Noise: ...
+    @staticmethod
+    def sphere(xi: float, seed: int) -> Noise: ...
+    @staticmethod
+    def adversarial(basis: _Doubles, xi: float, seed: int) -> Noise: ...
+    @staticmethod
+    def tight_outside(direction: _Doubles, rank: int, xi: float) -> Noise: ...
+    @staticmethod
+    def tight_inside(basis: _Doubles, lambda_k: float, two_sqrt_beta: float) -> Noise: ...
+    @staticmethod
+    def function(function: Callable[[int, _Array], _Array]) -> Noise: ...
+
+class Iteration:
+    @property
+    def t(self) -> int: ...
+    @property
+    def momentum(self) -> float: ...
+    @property
+    def edge(self) -> float: ...
+    @property
+    def residual(self) -> float: ...
+    @property
+    def noise(self) -> float: ...
+    @property
+    def theta_1(self) -> float: ...
+    @property
+    def theta_k(self) -> float: ...
+    @property
+    def theta_next(self) -> float: ...
+    @property
+    def sin_theta(self) -> float: ...
+    @property
+    def cooling(self) -> bool: ...
+    @property
+    def basis(self) -> _Array: ...
+
+def pca_dense(
+    data: _Array, options: _Options, center: bool, noise: Noise | None, start: _Array | None, callback: _Callback
+) -> _Result: ...
+def pca_sparse(
+    row_start: _Longs,
+    columns: _Ints,
+    values: _Array,
+    cols: int,
+    options: _Options,
+    center: bool,
+    noise: Noise | None,
+    start: _Array | None,
+    callback: _Callback,
+) -> _Result: ...
+def pca_mixed(
+    data: _Array,
+    rounded: npt.NDArray[np.float32],
+    options: _Options,
+    center: bool,
+    start: _Array | None,
+    callback: _Callback,
+) -> _Result: ...
+def eigs_dense(
+    matrix: _Array,
+    options: _Options,
+    shift: float,
+    psd: bool,
+    noisy: bool | None,
+    noise: Noise | None,
+    start: _Array | None,
+    reference: _Array | None,
+    callback: _Callback,
+) -> _Result: ...
+def eigs_sparse(
+    row_start: _Longs,
+    columns: _Ints,
+    values: _Array,
+    cols: int,
+    options: _Options,
+    shift: float,
+    psd: bool,
+    noisy: bool | None,
+    noise: Noise | None,
+    start: _Array | None,
+    reference: _Array | None,
+    callback: _Callback,
+) -> _Result: ...
+def eigs_function_double(
+    function: Callable[[_Array], _Array],
+    dim: int,
+    options: _Options,
+    shift: float,
+    psd: bool,
+    noisy: bool | None,
+    noise: Noise | None,
+    start: _Array | None,
+    reference: _Array | None,
+    callback: _Callback,
+) -> _Result: ...
+def eigs_function_single(
+    function: Callable[[_Array], _Array],
+    dim: int,
+    options: _Options,
+    shift: float,
+    psd: bool,
+    noisy: bool | None,
+    noise: Noise | None,
+    start: _Array | None,
+    reference: _Array | None,
+    callback: _Callback,
+) -> _Result: ...
+def embed(
+    nodes: int,
+    edges: _Ints,
+    weights: _Doubles | None,
+    options: _Options,
+    noise: Noise | None,
+    callback: _Callback,
+) -> _Result: ...
+def kmeans(
+    points: _Doubles, clusters: int, restarts: int, max_iterations: int, tolerance: float, seed: int
+) -> _Result: ...
+def connected_components(nodes: int, edges: _Ints) -> _Ints: ...
+def planted_partition(
+    nodes: int, communities: int, mean_degree_inside: float, mean_degree_outside: float, seed: int
+) -> _Ints: ...
+def planted_communities(nodes: int, communities: int) -> _Ints: ...
+def adjusted_rand_index(first: _Ints, second: _Ints) -> float: ...
+def ring_graph(nodes: int) -> _Ints: ...
+def path_graph(nodes: int) -> _Ints: ...
+def star_graph(nodes: int) -> _Ints: ...
+def complete_graph(nodes: int) -> _Ints: ...
+def grid_graph(rows: int, columns: int) -> _Ints: ...
+def torus_graph(rows: int, columns: int) -> _Ints: ...
+def erdos_renyi_graph(nodes: int, probability: float, seed: int) -> _Ints: ...
+def random_regular_graph(nodes: int, degree: int, seed: int) -> _Ints: ...
+
+class GossipMatrix:
+    @staticmethod
+    def ring(agents: int) -> GossipMatrix: ...
+    @staticmethod
+    def metropolis(nodes: int, edges: _Ints) -> GossipMatrix: ...
+    @staticmethod
+    def from_rows(row_start: _Longs, columns: _Ints, values: _Doubles) -> GossipMatrix: ...
+    def lazy(self) -> GossipMatrix: ...
+    @property
+    def agents(self) -> int: ...
+    @property
+    def edges(self) -> int: ...
+    @property
+    def diameter(self) -> int: ...
+    def rows(self) -> tuple[_Doubles, _Ints, _Longs]: ...
+    def spectrum(self) -> GossipSpectrum: ...
+
+class GossipSpectrum:
+    def __init__(self, lo: float, hi: float) -> None: ...
+    @property
+    def lo(self) -> float: ...
+    @property
+    def hi(self) -> float: ...
+    @property
+    def measured(self) -> bool: ...
+    @property
+    def gap(self) -> float: ...
+
+class DecentralizedIteration:
+    @property
+    def t(self) -> int: ...
+    @property
+    def rounds(self) -> int: ...
+    @property
+    def rounds_next(self) -> int: ...
+    @property
+    def residual(self) -> float: ...
+    @property
+    def disagreement(self) -> float: ...
+    @property
+    def momentum(self) -> float: ...
+    @property
+    def sin_theta(self) -> float: ...
+
+def gossip_contraction(kind: str, spectrum: GossipSpectrum, rounds: int) -> float: ...
+def gossip_rounds(kind: str, spectrum: GossipSpectrum, goal: float) -> int: ...
+def gossip(
+    matrix: GossipMatrix, kind: str, rounds: int, values: _Doubles
+) -> tuple[_Doubles, tuple[int, int, int, int]]: ...
+def decentralized_pca(
+    matrix: GossipMatrix,
+    shards: list[_Doubles],
+    options: _Options,
+    algorithm: str,
+    gossip: str,
+    rounds: int,
+    reference: _Doubles | None,
+    callback: _Callback,
+) -> _Result: ...
+def plan(
+    dimension: int,
+    rank: int,
+    lambda_1: float,
+    lambda_k: float,
+    lambda_next: float,
+    eigenvalues: list[float],
+    epsilon: float,
+    start_tangent: float | None,
+    noise_level: float | None,
+    small_beta: float | None,
+    agents: int | None,
+    gossip_gap: float,
+    max_norm: float | None,
+    degree: float,
+) -> _Result: ...
