@@ -15,21 +15,29 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from hearsay import _core, noise
+from hearsay import _core, gossip, noise, theory
 from hearsay._eigsh import eigsh
 from hearsay._errors import CommunicationError, DataError, Error, InvalidArgument
-from hearsay._result import EigshResult, Info
+from hearsay._plan import Plan, plan
+from hearsay._result import DecentralizedInfo, EigshResult, Info
 
 if TYPE_CHECKING:
+    from hearsay import plots as plots
+    from hearsay._decentralized import DecentralizedPCA as DecentralizedPCA
     from hearsay._pca import PCA as PCA
+    from hearsay._spectral import SpectralClustering as SpectralClustering
+    from hearsay._spectral import SpectralEmbedding as SpectralEmbedding
     from hearsay._warnings import ConvergenceWarning as ConvergenceWarning
 
 __version__: str = _core.version
 
-# scikit-learn takes longer to import than all the rest: it waits until an estimator is asked for.
+# scikit-learn and matplotlib take longer to import than all the rest: they wait until they are asked for.
 _LAZY = {
-    "PCA": "hearsay._pca",
     "ConvergenceWarning": "hearsay._warnings",
+    "DecentralizedPCA": "hearsay._decentralized",
+    "PCA": "hearsay._pca",
+    "SpectralClustering": "hearsay._spectral",
+    "SpectralEmbedding": "hearsay._spectral",
 }
 
 __all__ = [
@@ -37,13 +45,22 @@ __all__ = [
     "CommunicationError",
     "ConvergenceWarning",
     "DataError",
+    "DecentralizedInfo",
+    "DecentralizedPCA",
     "EigshResult",
     "Error",
     "Info",
     "InvalidArgument",
+    "Plan",
+    "SpectralClustering",
+    "SpectralEmbedding",
     "eigsh",
+    "gossip",
     "noise",
+    "plan",
+    "plots",
     "set_threads",
+    "theory",
     "threads",
 ]
 
@@ -59,10 +76,12 @@ def set_threads(count: int) -> None:
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LAZY:
-        raise AttributeError(f"module 'hearsay' has no attribute {name!r}")
     import importlib
 
+    if name == "plots":
+        return importlib.import_module("hearsay.plots")
+    if name not in _LAZY:
+        raise AttributeError(f"module 'hearsay' has no attribute {name!r}")
     value = getattr(importlib.import_module(_LAZY[name]), name)
     globals()[name] = value
     return value

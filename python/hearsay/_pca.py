@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +30,7 @@ __all__ = ["PCA"]
 Array = npt.NDArray[Any]
 
 FLOATS = (np.float64, np.float32)
-SHARP = 1e-8  # the estimated sine a default fit in double precision aims at
+SHARP = 1e-8  # the estimated sine a fit in double precision aims at where no tolerance is given
 SPELT = ("n_components", "tol", "max_iter", "oversampling", "random_state")
 
 
@@ -198,8 +197,6 @@ class PCA(LinearProjection):
             made = self._solve(X, self._first_rank(limit), start)
             while self._wants_more(made, limit):
                 made = self._solve(X, min(limit, 2 * made["vectors"].shape[1]), made["vectors"])
-            if self._can_be_sharper(made):
-                made = self._sharpened(X, made)
         except DataError:
             assert_all_finite(X, estimator_name="PCA", input_name="X")
             raise
@@ -255,56 +252,28 @@ class PCA(LinearProjection):
         )
         return options, model
 
-    def _solve(self, X: Any, rank: int, start: Array | None, tol: float | None = None) -> dict[str, Any]:
+    def _solve(self, X: Any, rank: int, start: Array | None) -> dict[str, Any]:
         dtype = arithmetic(X.dtype, self.precision)
         with in_python_words(*SPELT):
             options, model = self._options(rank, dtype)
             tolerance = _core.tolerance_of(options)
-            options = options + option_texts(tol=tol)
+            sine_goal = SHARP if self.tol is None and dtype == np.float64 else 0.0
             center = bool(self.center)
             start = None if start is None else np.ascontiguousarray(start, dtype=dtype)
             with watching(self.callback, self.verbose, tolerance, "PCA") as watch:
                 if sp.issparse(X):
                     if self.precision == "mixed":
                         raise InvalidArgument("precision = mixed: must be one of auto|double|single for sparse data")
-                    made = _core.pca_sparse(*compressed_rows(X, dtype), options, center, model, start, watch)
+                    made = _core.pca_sparse(*compressed_rows(X, dtype), options, center, sine_goal, model, start, watch)
                 elif self.precision == "mixed":
                     if self.noise is not None:
                         raise InvalidArgument("precision = mixed: must come without noise")
                     rows = rows_in_place(X, dtype)
                     made = _core.pca_mixed(rows, rows.astype(np.float32), options, center, start, watch)
                 else:
-                    made = _core.pca_dense(rows_in_place(X, dtype), options, center, model, start, watch)
+                    made = _core.pca_dense(rows_in_place(X, dtype), options, center, sine_goal, model, start, watch)
         made["info"] = info_from(made, tolerance)
         return made
-
-    def _can_be_sharper(self, made: dict[str, Any]) -> bool:
-        info: Info = made["info"]
-        exact = self.noise is None and self.tol is None and made["vectors"].dtype == np.float64
-        return exact and info.converged and info.sin_theta_estimate > SHARP
-
-    def _sharpened(self, X: Any, made: dict[str, Any]) -> dict[str, Any]:
-        """The residual is relative to the largest variance: a much smaller one may still be blurred. Goes on from here
-        to what a sine of SHARP needs, or to rounding."""
-        info: Info = made["info"]
-        goal = max(1e-15, info.residual * SHARP / info.sin_theta_estimate / 2)
-        sharper = self._solve(X, made["vectors"].shape[1], _block_of(made), tol=goal)
-        after: Info = sharper["info"]
-        if after.status == "stopped_by_observer" or not after.residual < info.residual:
-            return made
-        history = np.concatenate([info.history, after.history])
-        history["t"][len(info.history) :] += info.iterations
-        sharper["info"] = replace(
-            after,
-            status="converged",
-            iterations=info.iterations + after.iterations,
-            products=info.products + after.products,
-            passes=info.passes + after.passes,
-            seconds=info.seconds + after.seconds,
-            history=history,
-            notes=info.notes,
-        )
-        return sharper
 
     def _solve_stream(self, stream: Stream, rank: int, start: Array | None) -> dict[str, Any]:
         dtype = np.dtype(np.float64)
@@ -318,7 +287,7 @@ class PCA(LinearProjection):
                     made = _core.eigs_dense(covariance, options, 0.0, True, None, model, start, None, watch)
                 else:
                     rows = stream.factor * np.sqrt(len(stream.factor) / stream.divisor)
-                    made = _core.pca_dense(rows, options, False, model, start, watch)
+                    made = _core.pca_dense(rows, options, False, 0.0, model, start, watch)
         made["mean"] = stream.mean.copy()
         made["total_variance"] = stream.total_variance
         made["singular_values"] = np.sqrt(np.maximum(0, made["eigenvalues"]) * stream.divisor)

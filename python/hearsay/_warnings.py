@@ -19,6 +19,6 @@ ConvergenceWarning.__module__ = "hearsay"
 
 
 def warn_unless_converged(outcome: Outcome, stacklevel: int = 3) -> None:
-    if outcome.converged:
-        return
-    warnings.warn(outcome.why(), ConvergenceWarning, stacklevel=stacklevel + 1)
+    """The warning points at the caller: `stacklevel` frames above this one."""
+    if not outcome.converged:
+        warnings.warn(outcome.why(), ConvergenceWarning, stacklevel=stacklevel)

@@ -42,7 +42,7 @@ template <class S>
 BorrowedBlock<S> borrowed(const MatrixIn<S>& array) {
   const auto rows = static_cast<Index>(array.shape(0)), cols = static_cast<Index>(array.shape(1));
   const auto step = static_cast<Index>(array.stride(0));
-  if ((cols > 1 && array.stride(1) != 1) || (rows > 1 && step < cols))
+  if (rows > 0 && ((cols > 1 && array.stride(1) != 1) || (rows > 1 && step < cols)))
     throw nb::value_error("array: the numbers of a row must lie side by side, and the rows in order");
   return {array.data(), rows, cols, Eigen::OuterStride<>(rows > 1 ? step : cols)};
 }

@@ -208,12 +208,13 @@ SparseCovariance<S> covariance(const CsrView<S>& data, bool center) {
 }
 
 template <class S, class Data>
-nb::dict analyse(const Data& data, bool center, Request<S> request) {
+nb::dict analyse(const Data& data, bool center, double sine_goal, Request<S> request) {
   Stopwatch watch;
   PcaResult<S> result = run<S>(
       request, [&](const SolveSettings& settings) { return find_spectrum<S>(covariance<S>(data, center), settings); },
       [&](const PowerOptions& options, const NoiseModel<S>& noise, const Hooks<S>& hooks) {
-        return pca<S>(data, PcaOptions<S>{.power = options, .center = center, .noise = noise}, hooks);
+        return pca<S>(data, PcaOptions<S>{.power = options, .center = center, .noise = noise, .sine_goal = sine_goal},
+                      hooks);
       });
   const double seconds = watch.seconds();
   nb::dict out = dictionary(std::move(result), request.watch);
@@ -222,17 +223,18 @@ nb::dict analyse(const Data& data, bool center, Request<S> request) {
 }
 
 template <class S>
-nb::dict pca_dense(const MatrixIn<S>& data, const Options& options, bool center, const Noise* noise,
+nb::dict pca_dense(const MatrixIn<S>& data, const Options& options, bool center, double sine_goal, const Noise* noise,
                    const Given<S>& start, nb::object callback) {
-  return analyse<S>(borrowed<S>(data), center, request_from<S>(options, noise, start, {}, std::move(callback)));
+  return analyse<S>(borrowed<S>(data), center, sine_goal,
+                    request_from<S>(options, noise, start, {}, std::move(callback)));
 }
 
 template <class S>
 nb::dict pca_sparse(const VectorIn<std::int64_t>& row_start, const VectorIn<std::int32_t>& columns,
-                    const VectorIn<S>& values, Index cols, const Options& options, bool center, const Noise* noise,
-                    const Given<S>& start, nb::object callback) {
+                    const VectorIn<S>& values, Index cols, const Options& options, bool center, double sine_goal,
+                    const Noise* noise, const Given<S>& start, nb::object callback) {
   const SparseIn<S> data{row_start, columns, values, cols};
-  return analyse<S>(data.view(), center, request_from<S>(options, noise, start, {}, std::move(callback)));
+  return analyse<S>(data.view(), center, sine_goal, request_from<S>(options, noise, start, {}, std::move(callback)));
 }
 
 // Both copies of the data are the caller's; the result is in double.
@@ -431,10 +433,10 @@ void bind_moment(nb::module_& m) {
 template <class S>
 void bind_solves(nb::module_& m) {
   using nb::arg;
-  m.def("pca_dense", &pca_dense<S>, arg("data").noconvert(), arg("options"), arg("center"), arg("noise").none(),
-        arg("start").noconvert().none(), arg("callback").none());
+  m.def("pca_dense", &pca_dense<S>, arg("data").noconvert(), arg("options"), arg("center"), arg("sine_goal"),
+        arg("noise").none(), arg("start").noconvert().none(), arg("callback").none());
   m.def("pca_sparse", &pca_sparse<S>, arg("row_start").noconvert(), arg("columns").noconvert(),
-        arg("values").noconvert(), arg("cols"), arg("options"), arg("center"), arg("noise").none(),
+        arg("values").noconvert(), arg("cols"), arg("options"), arg("center"), arg("sine_goal"), arg("noise").none(),
         arg("start").noconvert().none(), arg("callback").none());
   m.def("eigs_dense", &eigs_dense<S>, arg("matrix").noconvert(), arg("options"), arg("shift"), arg("psd"),
         arg("noisy").none(), arg("noise").none(), arg("start").noconvert().none(), arg("reference").noconvert().none(),

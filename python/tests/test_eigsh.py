@@ -1,11 +1,12 @@
 """eigsh finds planted eigenvectors, however the matrix is given."""
 
-import hearsay
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from conftest import planted, sin_theta
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
+
+import hearsay
 
 EIGENVALUES = np.concatenate([[9.0, 7.0, 4.0], np.linspace(2, 0.1, 57)])
 

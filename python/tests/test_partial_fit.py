@@ -1,10 +1,11 @@
 """A stream's components are those of all its rows."""
 
-import hearsay
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from conftest import decaying_samples, sin_theta, sparse_samples
+
+import hearsay
 from hearsay._stream import Stream
 
 

@@ -1,12 +1,13 @@
 """PCA gives scikit-learn's numbers, by another way."""
 
-import hearsay
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from conftest import decaying_samples, sparse_samples
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.decomposition import PCA as SklearnPCA
+
+import hearsay
 
 DATA = {
     "digits": lambda: load_digits().data,

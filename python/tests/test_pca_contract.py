@@ -2,7 +2,6 @@
 
 import pickle
 
-import hearsay
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,6 +11,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import hearsay
 
 CANDIDATES = [
     hearsay.PCA(),

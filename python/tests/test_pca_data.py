@@ -4,11 +4,12 @@ import subprocess
 import sys
 import textwrap
 
-import hearsay
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from conftest import decaying_samples
+
+import hearsay
 from hearsay._arrays import compressed_rows, rows_in_place
 
 

@@ -3,12 +3,14 @@
 import _thread
 import signal
 
-import hearsay
+import networkx as nx
 import numpy as np
 import pytest
 from conftest import planted, sin_theta
-from hearsay import _core
 from sklearn.exceptions import ConvergenceWarning as SklearnConvergenceWarning
+
+import hearsay
+from hearsay import _core
 
 
 def test_the_warning_is_also_scikit_learns():
@@ -40,6 +42,21 @@ def test_a_pca_at_the_noise_floor_says_so(samples):
         pca = hearsay.PCA(2, noise=hearsay.noise.Sphere(1e-3)).fit(samples)
 
     assert pca.status_ == "noise_floor" and pca.noise_floor_ == pca.residual_
+
+
+def test_the_warning_points_at_the_callers_line(samples):
+    calls = [
+        lambda: hearsay.PCA(3, max_iter=1, oversampling=1).fit(samples),
+        lambda: hearsay.PCA(3, max_iter=1, oversampling=1).partial_fit(samples),
+        lambda: hearsay.eigsh(np.cov(samples.T), 3, max_iter=1, oversampling=1),
+        lambda: hearsay.SpectralEmbedding(2, max_iter=1, oversampling=1).fit(nx.path_graph(50)),
+        lambda: hearsay.SpectralClustering(2, max_iter=1, oversampling=1).fit(nx.path_graph(50)),
+        lambda: hearsay.DecentralizedPCA(2, max_iter=1).fit(np.split(samples, 3)),
+    ]
+    for call in calls:
+        with pytest.warns(hearsay.ConvergenceWarning) as caught:
+            call()
+        assert [warning.filename for warning in caught] == [__file__]
 
 
 def test_a_converged_solve_does_not_warn(samples, recwarn):
