@@ -39,12 +39,14 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     components_: Array
     mean_: Array
+    explained_variance_: Array
+    whiten: bool = False
 
     def transform(self, X: Any) -> Array:
-        """The coordinates of the samples: (X - mean_) components_'."""
+        """The coordinates of the samples: (X - mean_) components_', each of variance one if they are whitened."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=FLOATS, reset=False)
-        components = self.components_.astype(X.dtype, copy=False)
+        components = (self.components_ / self._scale()).astype(X.dtype, copy=False)
         mean = self.mean_.astype(X.dtype, copy=False)
         if sp.issparse(X):
             return np.asarray(X @ components.T - mean @ components.T)
@@ -64,7 +66,13 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """Samples with these coordinates: X components_ + mean_."""
         check_is_fitted(self)
         scores = np.asarray(X)
-        return np.asarray(scores @ self.components_ + self.mean_)
+        return np.asarray(scores @ (self.components_ * self._scale()) + self.mean_)
+
+    def _scale(self) -> Array | float:
+        if not self.whiten:
+            return 1.0
+        deviations = np.sqrt(self.explained_variance_)
+        return np.where(deviations > 0, deviations, np.finfo(deviations.dtype).eps)[:, None]
 
     @property
     def _n_features_out(self) -> int:
@@ -98,6 +106,8 @@ class PCA(LinearProjection):
         Subtract the mean of every feature. Without it the matrix is X'X / n_samples.
     noise : None, str, a model of ``hearsay.noise`` or a function (product, X) -> Xi
         Errors to add to every product with the covariance.
+    whiten : bool
+        Scale the coordinates to variance one, as scikit-learn does.
     precision : {"auto", "double", "single", "mixed"}
         "auto" keeps float32 and computes everything else in double; "mixed" does in single precision what single
         precision can certify, on a copy, and the rest in double.
@@ -160,6 +170,7 @@ class PCA(LinearProjection):
         oversampling: str | int = "auto",
         center: bool = True,
         noise: NoiseLike = None,
+        whiten: bool = False,
         precision: str = "auto",
         random_state: Any = 0,
         warm_start: bool = False,
@@ -173,6 +184,7 @@ class PCA(LinearProjection):
         self.oversampling = oversampling
         self.center = center
         self.noise = noise
+        self.whiten = whiten
         self.precision = precision
         self.random_state = random_state
         self.warm_start = warm_start
@@ -231,6 +243,40 @@ class PCA(LinearProjection):
         self.mean_ = self.mean_.astype(X.dtype, copy=False)
         warn_unless_converged(self.info_)
         return self
+
+    def get_covariance(self) -> Array:
+        """The model's: components_' (explained_variance_ - noise_variance_) components_ + noise_variance_ I."""
+        check_is_fitted(self)
+        spare = np.maximum(self.explained_variance_ - self.noise_variance_, 0)
+        covariance = np.asarray((self.components_.T * spare) @ self.components_)
+        covariance.flat[:: len(covariance) + 1] += self.noise_variance_
+        return covariance
+
+    def score_samples(self, X: Any) -> Array:
+        """The log-likelihood of each sample under the normal distribution with that covariance (Tipping and Bishop)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=FLOATS, reset=False)
+        variances, noise, left = self.explained_variance_.astype(float), self.noise_variance_, self.mean_.size
+        left -= self.n_components_
+        if not (variances > 0).all() or (left > 0 and not noise > 0):
+            raise InvalidArgument("score: the covariance is singular; ask for fewer components")
+        log_determinant = np.log(variances).sum() + (left * np.log(noise) if left else 0.0)
+        constant = self.mean_.size * np.log(2 * np.pi) + log_determinant
+        likelihoods = np.empty(X.shape[0])
+        first = 0
+        for rows in row_blocks(X):
+            centred = rows.astype(float) - self.mean_
+            scores = centred @ self.components_.T
+            distance = np.square(scores) @ (1 / variances)
+            if left:
+                distance += (np.square(centred).sum(axis=1) - np.square(scores).sum(axis=1)) / noise
+            likelihoods[first : first + len(rows)] = -0.5 * (distance + constant)
+            first += len(rows)
+        return likelihoods
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """The mean of score_samples(X): what a search over n_components maximises."""
+        return float(self.score_samples(X).mean())
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draws the convergence of the last fit (``hearsay.plots.convergence``)."""

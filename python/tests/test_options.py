@@ -13,7 +13,7 @@ TABLE = {record["name"]: record for record in _core.option_table()}
 
 # What Python has beside the table: objects instead of files, and what only objects can say.
 BESIDE_THE_TABLE = {
-    "PCA": {"warm_start", "callback", "verbose"},
+    "PCA": {"warm_start", "whiten", "callback", "verbose"},
     "eigsh": {"A", "n", "noisy", "callback", "verbose"},
     "SpectralEmbedding": {"callback", "verbose"},
     "SpectralClustering": {"n_components", "n_clusters", "callback", "verbose"},

@@ -39,6 +39,23 @@ def test_everything_a_fit_reports_is_that_of_a_full_svd(name, rank):
     ).max() <= (1e-6 * np.abs(X).max())
 
 
+@pytest.mark.parametrize("whiten", [False, True])
+@pytest.mark.parametrize("rank", [3, 15])
+def test_scores_and_covariance_are_those_of_scikit_learn(samples, rank, whiten):
+    X, new = samples[:200, :15], samples[200:, :15]
+    plain = SklearnPCA(rank, svd_solver="full").fit(X)
+    expected = SklearnPCA(rank, svd_solver="full", whiten=whiten).fit(X)
+
+    pca = hearsay.PCA(rank, whiten=whiten).fit(X)
+
+    # The model of the data is the same whether coordinates are whitened or not; scikit-learn's depends on it.
+    assert np.allclose(pca.get_covariance(), plain.get_covariance(), rtol=1e-6, atol=1e-9)
+    assert np.allclose(pca.score_samples(new), plain.score_samples(new), rtol=1e-6)
+    assert pca.score(new) == pytest.approx(plain.score(new), rel=1e-6)
+    assert np.allclose(pca.transform(new), expected.transform(new), atol=1e-6)
+    assert np.allclose(pca.inverse_transform(pca.transform(new)), expected.inverse_transform(expected.transform(new)))
+
+
 @pytest.mark.parametrize("form", [sp.csr_array, sp.csr_matrix, sp.csc_array, sp.csc_matrix])
 @pytest.mark.parametrize("center", [True, False])
 def test_sparse_data_give_the_answer_of_the_same_data_in_full(form, center):

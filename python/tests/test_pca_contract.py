@@ -18,6 +18,7 @@ CANDIDATES = [
     hearsay.PCA(),
     hearsay.PCA(1),
     hearsay.PCA(0.9),
+    hearsay.PCA(1, whiten=True),
     hearsay.PCA(1, center=False, momentum="none", max_iter=20000),
     hearsay.PCA(1, warm_start=True, precision="double"),
 ]
