@@ -96,6 +96,37 @@ def test_data_are_left_as_they_were():
     assert np.array_equal(X, before)
 
 
+@pytest.mark.parametrize("scale", [1e300, 1e150, 1e-150, 1e-300])
+def test_the_scale_of_the_data_changes_nothing_but_the_scale(scale):
+    X = decaying_samples(60, 6, seed=5)
+    expected = hearsay.PCA(2).fit(X)
+
+    pca = hearsay.PCA(2).fit(scale * X)
+
+    assert pca.converged_
+    assert np.allclose(pca.components_, expected.components_, atol=1e-7)
+    assert np.allclose(pca.explained_variance_ratio_, expected.explained_variance_ratio_)
+    assert np.allclose(pca.singular_values_ / scale, expected.singular_values_)
+
+
+@pytest.mark.parametrize("X", [np.zeros((10, 4)), np.full((10, 4), 7.0), sp.csr_array((10, 4))])
+def test_data_without_variance_have_none(X):
+    pca = hearsay.PCA(2).fit(X)
+
+    assert pca.converged_
+    assert np.array_equal(pca.explained_variance_, [0, 0]) and np.array_equal(pca.explained_variance_ratio_, [0, 0])
+    assert np.allclose(pca.components_ @ pca.components_.T, np.eye(2))
+
+
+def test_all_components_of_few_samples_span_them():
+    X = decaying_samples(5, 30, seed=6)
+
+    pca = hearsay.PCA().fit(X)
+
+    assert pca.n_components_ == 5 and pca.noise_variance_ == 0
+    assert np.allclose(pca.inverse_transform(pca.transform(X)), X)
+
+
 def rise_in_peak_memory(prepare, act):
     """Bytes by which the peak of a process of its own rises during `act`, after `prepare` and a small rehearsal."""
     script = textwrap.dedent(
