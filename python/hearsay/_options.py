@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from hearsay import _core
 from hearsay._errors import InvalidArgument
 
 __all__ = ["KEYWORDS", "Options", "in_python_words", "option_texts", "seed_from"]
@@ -77,7 +76,3 @@ def seed_from(random_state: Any) -> int:
         raise InvalidArgument(
             f"random_state = {random_state!r}: must be an int, None, a RandomState or a Generator"
         ) from None
-
-
-def option_table() -> list[dict[str, Any]]:
-    return _core.option_table()

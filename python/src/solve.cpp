@@ -50,15 +50,19 @@ struct Moment {
   std::function<nb::object()> basis = {};
 };
 
+// Takes the basis back, however the function ends.
+struct Passing {
+  nb::object moment;
+  ~Passing() { nb::inst_ptr<Moment>(moment)->basis = {}; }
+};
+
 template <class S>
 bool observe(Watcher& watch, const Iteration<S>& now) {
   return watch([&now](const nb::object& callback) {
     Moment moment{.entry = now.entry, .cooling = now.cooling};
     moment.basis = [&now] { return nb::cast(given(Block<S>(now.basis))); };
-    const nb::object seen = nb::cast(std::move(moment));
-    nb::object answer = callback(seen);
-    nb::cast<Moment&>(seen).basis = {};
-    return answer;
+    const Passing passing{nb::cast(std::move(moment))};
+    return callback(passing.moment);
   });
 }
 
@@ -242,8 +246,12 @@ nb::dict pca_mixed(const MatrixIn<double>& data, const MatrixIn<float>& rounded,
                    const Given<double>& start, nb::object callback) {
   Request<double> request = request_from<double>(options, nullptr, start, {}, std::move(callback));
   Stopwatch watch;
-  const DenseCovariance<double> A(borrowed<double>(data), {.center = center});
-  const DenseCovariance<float> A_single(borrowed<float>(rounded), {.center = center});
+  const auto covariance_of = [center]<class S>(const BorrowedBlock<S>& rows) {
+    const nb::gil_scoped_release no_gil;  // the mean takes a pass
+    return DenseCovariance<S>(rows, {.center = center});
+  };
+  const auto A = covariance_of(borrowed<double>(data));
+  const auto A_single = covariance_of(borrowed<float>(rounded));
   PcaResult<double> result;
   result.power = run<double>(
       request, [&](const SolveSettings& settings) { return find_spectrum<double>(A, settings); },

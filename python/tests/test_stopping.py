@@ -13,6 +13,10 @@ import hearsay
 from hearsay import _core
 
 
+class Mine(Exception):
+    pass
+
+
 def test_the_warning_is_also_scikit_learns():
     assert issubclass(hearsay.ConvergenceWarning, SklearnConvergenceWarning)
 
@@ -87,6 +91,20 @@ def test_a_callback_may_take_the_basis_while_it_runs(samples):
         _ = moments[0].basis
 
 
+def test_a_callback_that_raised_cannot_reach_back(samples):
+    moments = []
+
+    def fail(now):
+        moments.append(now)
+        raise Mine("mine alone")
+
+    with pytest.raises(Mine):
+        hearsay.PCA(2, callback=fail).fit(samples)
+
+    with pytest.raises(ValueError, match="only while the callback runs"):
+        _ = moments[0].basis
+
+
 @pytest.mark.parametrize("answer", [None, True, 0, "no"])
 def test_only_false_stops(samples, answer):
     assert hearsay.PCA(2, callback=lambda now: answer).fit(samples).converged_
@@ -98,10 +116,6 @@ def test_false_stops_with_the_best_so_far(samples):
 
     assert pca.status_ == "stopped_by_observer" and pca.n_iter_ == 3 and not pca.info_.interrupted
     assert np.allclose(pca.components_ @ pca.components_.T, np.eye(2), atol=1e-12)
-
-
-class Mine(Exception):
-    pass
 
 
 @pytest.mark.parametrize("where", ["callback", "product", "noise"])
