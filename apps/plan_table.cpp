@@ -13,18 +13,6 @@ using theory::Figure;
 using theory::PlanRow;
 using theory::Standing;
 
-std::string_view name(Standing standing) {
-  switch (standing) {
-    case Standing::guarantee:
-      return "guarantee";
-    case Standing::order:
-      return "order";
-    case Standing::prediction:
-      return "prediction";
-  }
-  return "";
-}
-
 // An order, whose constant nobody states, is marked by a tilde.
 std::string cell(const std::optional<Figure>& figure) {
   if (!figure) return "-";

@@ -44,7 +44,8 @@ Block<double> gossip(NetworkRef net, GossipKind kind, Index rounds, const Block<
 void agree_on_maximum(NetworkRef net, BlockView<double> votes);
 
 /// All agents in this process: a round is one sparse-times-tall product, threaded, and the same to the last bit for any
-/// number of threads.
+/// number of threads. With rounded messages it remembers what has been told: a run that is to be repeated bit for bit
+/// takes a new one.
 class LocalNetwork {
  public:
   /// Measures the spectrum, or is told it.

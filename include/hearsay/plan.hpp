@@ -17,6 +17,8 @@ enum class Standing {
   prediction,  ///< what practice shows; proved by nobody
 };
 
+std::string_view name(Standing standing);
+
 struct Figure {
   double value;
   Standing standing;

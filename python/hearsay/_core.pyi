@@ -198,6 +198,8 @@ class DecentralizedIteration:
     @property
     def rounds(self) -> int: ...
     @property
+    def bytes(self) -> int: ...
+    @property
     def rounds_next(self) -> int: ...
     @property
     def residual(self) -> float: ...
@@ -217,9 +219,6 @@ def decentralized_pca(
     matrix: GossipMatrix,
     shards: list[_Doubles],
     options: _Options,
-    algorithm: str,
-    gossip: str,
-    rounds: int,
     reference: _Doubles | None,
     callback: _Callback,
 ) -> _Result: ...

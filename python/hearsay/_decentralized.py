@@ -53,6 +53,11 @@ class DecentralizedPCA(LinearProjection):
         Of the accelerated methods; a number is the paper's beta.
     damping : {"auto", "centred", "symmetric"}
         The unwanted interval, [0, b] or [-b, b].
+    oversampling : "auto" or int
+        Columns beyond those asked for; more than one, for adeepca with automatic momentum and rounds, are a wide block
+        to begin with.
+    message_precision : {"double", "single", "bfloat16"}
+        What blocks are rounded to on their way. Changes are sent, so that the rounding fades.
     center : bool
         Subtract the mean of all the data, which agents would find by gossip too.
     random_state : int, None, RandomState or Generator
@@ -74,7 +79,7 @@ class DecentralizedPCA(LinearProjection):
         rounds, control_rounds, messages and bytes, of the whole network.
     gossip_matrix_ : GossipMatrix
     converged_, status_, residual_, n_iter_, history_, info_
-        As in PCA; ``history_`` has t, rounds, rounds_next, residual, disagreement, momentum, sin_theta.
+        As in PCA; ``history_`` has t, rounds, bytes, rounds_next, residual, disagreement, momentum, sin_theta.
 
     Examples
     --------
@@ -99,6 +104,8 @@ class DecentralizedPCA(LinearProjection):
         max_iter: int = 1000,
         momentum: str | float = "auto",
         damping: str = "auto",
+        oversampling: str | int = "auto",
+        message_precision: str = "double",
         center: bool = True,
         random_state: Any = 0,
         callback: Callback | None = None,
@@ -113,6 +120,8 @@ class DecentralizedPCA(LinearProjection):
         self.max_iter = max_iter
         self.momentum = momentum
         self.damping = damping
+        self.oversampling = oversampling
+        self.message_precision = message_precision
         self.center = center
         self.random_state = random_state
         self.callback = callback
@@ -133,14 +142,19 @@ class DecentralizedPCA(LinearProjection):
         seed = seed_from(self.random_state)
         self.gossip_matrix_ = gossip.matrix(self.topology, len(shards), seed=seed)
 
-        with in_python_words(*SPELT):
+        with in_python_words(*SPELT, "message_precision"):
             options = option_texts(
                 n_components=self.n_components,
                 tol=self.tol,
                 max_iter=self.max_iter,
                 momentum=self.momentum,
                 damping=self.damping,
+                oversampling=self.oversampling,
                 random_state=seed,
+                algorithm=self.algorithm,
+                gossip=self.gossip,
+                rounds=self.rounds,
+                message_precision=self.message_precision,
             )
             tolerance = _core.tolerance_of(options)
             with watching(self.callback, self.verbose, tolerance, "DecentralizedPCA") as watch:
@@ -148,9 +162,6 @@ class DecentralizedPCA(LinearProjection):
                     self.gossip_matrix_._core,
                     shards,
                     options,
-                    self.algorithm,
-                    self.gossip,
-                    self._rounds(),
                     None if reference is None else np.ascontiguousarray(np.asarray(reference, dtype=float).T),
                     watch,
                 )
@@ -183,13 +194,6 @@ class DecentralizedPCA(LinearProjection):
         """Draws the worst agent's residual and the agents' disagreement (``hearsay.plots.agreement``)."""
         check_is_fitted(self)
         return self.info_.plot(ax)
-
-    def _rounds(self) -> int:
-        if self.rounds == "auto":
-            return -1
-        if isinstance(self.rounds, (int, np.integer)) and not isinstance(self.rounds, bool) and self.rounds >= 1:
-            return int(self.rounds)
-        raise InvalidArgument(f"rounds = {self.rounds!r}: must be auto, or a whole number of at least 1")
 
     @staticmethod
     def _shards(X: Sequence[Any]) -> list[Array]:

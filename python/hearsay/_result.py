@@ -25,7 +25,7 @@ HISTORY = np.dtype(
 )
 
 DECENTRALIZED_HISTORY = np.dtype(
-    [("t", np.int64), ("rounds", np.int64), ("rounds_next", np.int64)]
+    [(name, np.int64) for name in ("t", "rounds", "bytes", "rounds_next")]
     + [(name, np.float64) for name in ("residual", "disagreement", "momentum", "sin_theta")]
 )
 
@@ -174,6 +174,11 @@ class DecentralizedInfo(Outcome):
     traffic: Traffic
     damping: str
     columns: int
+    """Of the block, at the end."""
+    columns_at_start: int
+    """More, where a wide block came first."""
+    message_noise: float
+    """What rounding the messages kept back in the last round, in the unit of the residual."""
     conservation_error: float
     digest: int
 

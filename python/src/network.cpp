@@ -29,10 +29,6 @@ GossipKind gossip_named(const std::string& text) {
   return named("gossip", text, std::array{GossipKind::plain, GossipKind::accelerated, GossipKind::chebyshev});
 }
 
-Algorithm algorithm_named(const std::string& text) {
-  return named("algorithm", text, std::array{Algorithm::depm, Algorithm::adepm, Algorithm::deepca, Algorithm::adeepca});
-}
-
 nb::tuple traffic_of(const Traffic& traffic) {
   return nb::make_tuple(traffic.rounds, traffic.control_rounds, traffic.messages, traffic.bytes);
 }
@@ -65,9 +61,9 @@ ArrayOut<double> history_of(const std::vector<DecentralizedEntry>& history) {
   std::vector<double> numbers;
   for (const DecentralizedEntry& e : history)
     numbers.insert(numbers.end(),
-                   {static_cast<double>(e.t), static_cast<double>(e.rounds), static_cast<double>(e.rounds_next),
-                    e.residual, e.disagreement, e.momentum, e.sin_theta});
-  return given_vector(std::move(numbers), 7);
+                   {static_cast<double>(e.t), static_cast<double>(e.rounds), static_cast<double>(e.bytes),
+                    static_cast<double>(e.rounds_next), e.residual, e.disagreement, e.momentum, e.sin_theta});
+  return given_vector(std::move(numbers), 8);
 }
 
 nb::dict dictionary(DecentralizedResult&& result, const Watcher& watch) {
@@ -88,6 +84,8 @@ nb::dict dictionary(DecentralizedResult&& result, const Watcher& watch) {
   out["momentum"] = result.momentum;
   out["damping"] = result.damping == Damping::centred ? "centred" : "symmetric";
   out["columns"] = result.columns;
+  out["columns_at_start"] = result.columns_at_start;
+  out["message_noise"] = result.message_noise.last;
   out["conservation_error"] = result.conservation_error;
   out["digest"] = result.digest;
   out["history"] = history_of(result.history);
@@ -95,21 +93,15 @@ nb::dict dictionary(DecentralizedResult&& result, const Watcher& watch) {
   return out;
 }
 
-// `options` are those of the solver's table; what only the agents have is named here.
 nb::dict decentralized(const GossipMatrix& W, const std::vector<MatrixIn<double>>& shards, const Options& options,
-                       const std::string& algorithm, const std::string& gossip_kind, Index rounds,
                        const std::optional<MatrixIn<double>>& reference, nb::object callback) {
-  const SolveSettings settings = settings_from(options);
-  const DecentralizedOptions asked{.algorithm = algorithm_named(algorithm),
-                                   .rank = settings.power.rank,
-                                   .gossip = gossip_named(gossip_kind),
-                                   .rounds = rounds,
-                                   .max_iterations = settings.power.max_iterations,
-                                   .tolerance = settings.power.tolerance,
-                                   .momentum = settings.power.momentum,
-                                   .damping = settings.power.damping,
-                                   .seed = settings.power.seed};
+  DecentralizedSettings network;
+  Options others;
+  for (const auto& option : options)
+    if (!set_option(network, option.first, option.second)) others.push_back(option);
+  const SolveSettings settings = settings_from(others);
   require(!settings.optimal_momentum, "momentum = optimal: must be given as a number where no one knows the spectrum");
+  const DecentralizedOptions asked = settle(network, settings);
   Watcher watch(std::move(callback));
   std::vector<Block<double>> rows;
   for (const auto& shard : shards) rows.push_back(copied<double>(shard));
@@ -120,7 +112,7 @@ nb::dict decentralized(const GossipMatrix& W, const std::vector<MatrixIn<double>
     const nb::gil_scoped_release no_gil;
     const std::vector<CovarianceShard> agents = covariance_shards(rows);
     rows.clear();
-    LocalNetwork net(W);
+    LocalNetwork net(W, network.precision);
     DecentralizedHooks hooks;
     hooks.observe = [&watch](const DecentralizedEntry& entry) {
       return watch([&entry](const nb::object& function) { return function(entry); });
@@ -202,13 +194,14 @@ void bind_network(nb::module_& m) {
   nb::class_<DecentralizedEntry>(m, "DecentralizedIteration", "One iteration of all agents, as a callback sees it.")
       .def_ro("t", &DecentralizedEntry::t)
       .def_ro("rounds", &DecentralizedEntry::rounds)
+      .def_ro("bytes", &DecentralizedEntry::bytes)
       .def_ro("rounds_next", &DecentralizedEntry::rounds_next)
       .def_ro("residual", &DecentralizedEntry::residual)
       .def_ro("disagreement", &DecentralizedEntry::disagreement)
       .def_ro("momentum", &DecentralizedEntry::momentum)
       .def_ro("sin_theta", &DecentralizedEntry::sin_theta);
-  m.def("decentralized_pca", &decentralized, arg("matrix"), arg("shards"), arg("options"), arg("algorithm"),
-        arg("gossip"), arg("rounds"), arg("reference").noconvert().none(), arg("callback").none());
+  m.def("decentralized_pca", &decentralized, arg("matrix"), arg("shards"), arg("options"),
+        arg("reference").noconvert().none(), arg("callback").none());
 }
 
 }  // namespace hearsay::python

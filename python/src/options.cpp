@@ -40,8 +40,11 @@ nb::list table() {
     record["range"] = text(option.range);
     record["help"] = text(option.help);
     nb::list commands;
-    for (const auto& [command, name] :
-         {std::pair{in_pca, "pca"}, {in_eigs, "eigs"}, {in_cluster, "cluster"}, {in_plan, "plan"}})
+    for (const auto& [command, name] : {std::pair{in_pca, "pca"},
+                                        {in_eigs, "eigs"},
+                                        {in_cluster, "cluster"},
+                                        {in_decentralized, "decentralized"},
+                                        {in_plan, "plan"}})
       if ((option.commands & command) != 0) commands.append(name);
     record["commands"] = nb::tuple(commands);
     records.append(record);

@@ -12,21 +12,10 @@ namespace {
 
 using namespace theory;
 
-const char* standing_name(Standing standing) {
-  switch (standing) {
-    case Standing::guarantee:
-      return "guarantee";
-    case Standing::order:
-      return "order";
-    case Standing::prediction:
-      return "prediction";
-  }
-  return "";
-}
-
 nb::object figure(const std::optional<Figure>& figure) {
   if (!figure) return nb::none();
-  return nb::make_tuple(figure->value, standing_name(figure->standing));
+  const std::string_view standing = name(figure->standing);
+  return nb::make_tuple(figure->value, nb::str(standing.data(), standing.size()));
 }
 
 nb::object traffic(const std::optional<theory::Traffic>& traffic) {

@@ -77,6 +77,17 @@ def test_traffic_is_what_the_history_says(shards):
     assert agents.traffic_.messages == 12 * (agents.traffic_.rounds + agents.traffic_.control_rounds)
 
 
+@pytest.mark.parametrize(("precision", "size"), [("single", 4), ("bfloat16", 2)])
+def test_rounded_messages_cost_bytes_and_not_accuracy(shards, whole, precision, size):
+    exact = hearsay.DecentralizedPCA(3, rounds=6).fit(shards)
+    rounded = hearsay.DecentralizedPCA(3, rounds=6, message_precision=precision).fit(shards)
+
+    assert max(sin_theta(whole.components_.T, V.T) for V in rounded.agent_components_) <= 1e-6
+    per_round = exact.history_["bytes"][1] - exact.history_["bytes"][0]
+    saved = per_round - (rounded.history_["bytes"][1] - rounded.history_["bytes"][0])
+    assert saved == 12 * 6 * (8 - size) * 12 * exact.info_.columns  # messages, rounds, bytes, features, columns
+
+
 def test_a_reference_gives_the_worst_agents_sine(shards, whole):
     agents = hearsay.DecentralizedPCA(3).fit(shards, reference=whole.components_)
 
@@ -151,7 +162,9 @@ def test_what_a_callback_raises_comes_out_unchanged(shards):
         ({"n_components": 13}, "must lie in [1, 12]"),
         ({"algorithm": "adepca"}, "algorithm = adepca: must be one of depm|adepm|deepca|adeepca; did you mean"),
         ({"gossip": "slow"}, "gossip = slow: must be one of plain|accelerated|chebyshev"),
-        ({"rounds": 0}, "rounds = 0: must be auto, or a whole number of at least 1"),
+        ({"rounds": 0}, "rounds = 0: must be a whole number of at least 1"),
+        ({"message_precision": "half"}, "message_precision = half: must be one of double|single|bfloat16"),
+        ({"algorithm": "adepm", "oversampling": 3}, "oversampling = 3: must be 1"),
         ({"topology": "rign"}, "topology = rign: must be one of ring|"),
         ({"topology": "erdos:x"}, "topology = erdos:x: must be one of"),
         ({"topology": nx.path_graph(5)}, "network of 5 agents: must have 6"),

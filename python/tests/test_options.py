@@ -17,6 +17,7 @@ BESIDE_THE_TABLE = {
     "eigsh": {"A", "n", "noisy", "callback", "verbose"},
     "SpectralEmbedding": {"callback", "verbose"},
     "SpectralClustering": {"n_components", "n_clusters", "callback", "verbose"},
+    "DecentralizedPCA": {"callback", "verbose"},
     "plan": {"eigenvalues"},
 }
 DOORS = {
@@ -24,6 +25,7 @@ DOORS = {
     "eigsh": (hearsay.eigsh, "eigs"),
     "SpectralEmbedding": (hearsay.SpectralEmbedding, "cluster"),
     "SpectralClustering": (hearsay.SpectralClustering, "cluster"),
+    "DecentralizedPCA": (hearsay.DecentralizedPCA, "decentralized"),
     "plan": (hearsay.plan, "plan"),
 }
 
@@ -37,7 +39,10 @@ SPELT_OTHERWISE = {
     ("noise", None): "none",
     ("lambda_1", None): "lambda_k",
     ("start_tangent", None): "that of a random start",
-    ("max_norm", None): "lambda_1",
+    ("max_norm", None): "lambda_1, for it sees no shards",
+    ("agents", None): "no network",
+    ("gossip_gap", 1.0): "of no topology in particular",
+    ("degree", 2.0): "of no topology in particular",
 }
 
 

@@ -281,6 +281,18 @@ std::vector<std::string> notes_on(const Problem& problem, const std::vector<Plan
 
 }  // namespace
 
+std::string_view name(Standing standing) {
+  switch (standing) {
+    case Standing::guarantee:
+      return "guarantee";
+    case Standing::order:
+      return "order";
+    case Standing::prediction:
+      return "prediction";
+  }
+  throw InvalidArgument("standing: unknown");
+}
+
 std::string_view name(Method method) {
   switch (method) {
     case Method::npm:
