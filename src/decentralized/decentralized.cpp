@@ -226,7 +226,8 @@ class Run {
     if (rounds_since_vote_ < net_.diameter()) return std::nullopt;
     if (voted_) net_.settle_votes(votes_);
     const auto verdict = voted_ ? act(votes_.row(any)) : std::nullopt;
-    if (votes_.cols() > seen_.cols()) narrow(votes_.row(any).tail(votes_.cols() - seen_.cols()));
+    const bool narrows = votes_.cols() > seen_.cols();
+    if (narrows) narrow(votes_.row(any).tail(votes_.cols() - seen_.cols()));
     if (net_.unreliable() && (verdict == Status::converged || verdict == Status::noise_floor)) {
       agents_.return_to_kept();
       entry_.residual = votes_(any, residual);
@@ -237,7 +238,7 @@ class Run {
     pacing_.cast();
     if (net_.unreliable()) agents_.keep();
     rounds_since_vote_ = 0;
-    voted_ = true;
+    voted_ = !narrows;  // what was seen of a wide block says nothing of a narrow one
     return verdict;
   }
 
@@ -258,6 +259,7 @@ class Run {
     agents_.narrow(told.reshaped<Eigen::RowMajor>(method_.p, method_.k + 1));
     method_.p = method_.k + 1;
     method_.ritz = false;
+    pacing_.forget();
   }
 
   Reception worst_reception(const Eigen::Ref<const Eigen::RowVectorXd>& agreed) const {
@@ -271,7 +273,9 @@ class Run {
     const Reception worst = worst_reception(agreed);
     // Gossip that drives the agents apart fills S with what a small residual is then the residual of.
     const bool apart = worst.missed > 0 && worst.after > std::max(worst.before, options_.tolerance);
-    if (agreed(residual) <= options_.tolerance && !apart) {
+    // A wide block is not judged: its agents may lie apart in columns that their answers' residuals do not show.
+    const bool judged = !method_.ritz || net_.diameter() == 0;
+    if (judged && agreed(residual) <= options_.tolerance && !apart) {
       if (agreed(noise) <= options_.tolerance) return Status::converged;
       // Each agent has come to rest, but at a place of its own, and no further step will bring them together.
       if (!method_.tracked && options_.rounds != DecentralizedOptions::automatic) return Status::noise_floor;

@@ -49,6 +49,12 @@ class Pacing {
   /// the rounds given were too few, or gossip did the opposite of averaging.
   bool hear(double residual, double spread, const Reception& worst);
 
+  /// Residuals are of something else from now on, and not to be compared with earlier ones.
+  void forget() {
+    best_ = std::numeric_limits<double>::infinity();
+    since_best_ = 0;
+  }
+
   std::vector<std::string> notes() const;
   Index restarts() const { return restarts_; }
   Index fallbacks() const { return fallbacks_; }

@@ -183,6 +183,18 @@ TEST(WideBlock, IsNarrowedWithoutDisturbingWhatIsTracked) {
   EXPECT_LE(rounds_to(wide, 1e-8), rounds_to(narrow, 1e-8));
 }
 
+TEST(WideBlock, AsWideAsTheDataIsNotTrustedBeforeItIsNarrow) {
+  for (const std::uint64_t seed : {13, 14, 15, 16, 17}) {
+    const Problem problem = planted_problem(12, 120, 6, 3, 0.8, seed);
+
+    const auto result = run(problem, {.tolerance = 1e-10});
+
+    EXPECT_EQ(result.status, Status::converged);
+    EXPECT_EQ(result.columns, 4);
+    EXPECT_LE(worst_sine(problem, result), 1e-8) << seed;
+  }
+}
+
 TEST(WideBlock, IsForTheMethodThatCanNarrowIt) {
   const Problem problem = planted_problem(4, 100, 20, 3, 0.8, 12);
 

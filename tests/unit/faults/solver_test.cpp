@@ -400,7 +400,7 @@ TEST(AFaultyNetwork, WithoutFaultsGivesTheDigestOfALocalOne) {
   const Problem problem = planted_problem(8, 400, 20, 4, 0.8, 18);
   LocalNetwork local(problem.W);
 
-  const DecentralizedOptions options{.max_iterations = 40, .tolerance = 0};
+  const DecentralizedOptions options{.max_iterations = 40, .tolerance = 0, .oversample = 1};
   const auto result = run(problem, {}, options);
   const auto reference = run_on(local, problem, options);
 
