@@ -101,11 +101,37 @@ TheoremRun read_theorem(const JsonReader& run) {
           .iterations = run.integer("iterations", 1, otherwise.iterations)};
 }
 
+constexpr Word<Algorithm> algorithms[] = {{"depm", Algorithm::depm},
+                                          {"adepm", Algorithm::adepm},
+                                          {"deepca", Algorithm::deepca},
+                                          {"adeepca", Algorithm::adeepca}};
+
+constexpr Word<GossipKind> gossips[] = {
+    {"plain", GossipKind::plain}, {"accelerated", GossipKind::accelerated}, {"chebyshev", GossipKind::chebyshev}};
+
+constexpr Word<AgentsRun::Rule> rules[] = {
+    {"optimal", AgentsRun::Rule::optimal}, {"paper", AgentsRun::Rule::paper}, {"auto", AgentsRun::Rule::automatic}};
+
+AgentsRun read_agents(const JsonReader& run) {
+  constexpr std::string_view known[] = {"kind",   "data",     "rank",   "algorithm",
+                                        "gossip", "momentum", "rounds", "iterations"};
+  run.require_keys(known);
+  const AgentsRun otherwise;
+  return {.data = run.text("data"),
+          .rank = run.integer("rank", 1, otherwise.rank),
+          .algorithm = choice(run, "algorithm", "adepm", algorithms),
+          .gossip = choice(run, "gossip", "accelerated", gossips),
+          .momentum = choice(run, "momentum", "optimal", rules),
+          .rounds = run.integer("rounds", 1, otherwise.rounds),
+          .iterations = run.integer("iterations", 1, otherwise.iterations)};
+}
+
 Run read_run(const json& settled, const std::string& where) {
   const JsonReader run(settled, where + ".run.");
   constexpr Word<Run (*)(const JsonReader&)> kinds[] = {
       {"planted", [](const JsonReader& reader) -> Run { return read_planted(reader); }},
-      {"theorem", [](const JsonReader& reader) -> Run { return read_theorem(reader); }}};
+      {"theorem", [](const JsonReader& reader) -> Run { return read_theorem(reader); }},
+      {"agents", [](const JsonReader& reader) -> Run { return read_agents(reader); }}};
   return choice(run, "kind", "planted", kinds)(run);
 }
 

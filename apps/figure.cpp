@@ -61,7 +61,8 @@ class Scale {
   std::vector<Tick> decades() const {
     std::vector<Tick> ticks;
     const int step = std::max(1, static_cast<int>(std::ceil((high_ - low_) / 8)));
-    for (int n = static_cast<int>(std::ceil(low_ - 1e-9)); n <= high_ + 1e-9; n += step)
+    const int first = step * static_cast<int>(std::ceil((low_ - 1e-9) / step));  // so that 1 is among them
+    for (int n = first; n <= high_ + 1e-9; n += step)
       ticks.push_back({at(n), n == 0   ? "1"
                               : n == 1 ? "10"
                                        : fmt::format("10<tspan dy=\"-5\" class=\"hs-up\">{}</tspan>",

@@ -13,6 +13,7 @@
 
 #include "commands.hpp"
 #include "embedded_experiments.hpp"
+#include "experiment_data.hpp"
 #include "figure.hpp"
 #include "figure_report.hpp"
 #include "hearsay/error.hpp"
@@ -156,11 +157,21 @@ int run_reproduce(const Job& job) {
   for (const std::string& name : job.inputs)
     require(std::find(known.begin(), known.end(), name) != known.end() && (name != "list" || job.inputs.size() == 1),
             fmt::format("{}: must be one of {}{}", name, fmt::join(known, ", "), did_you_mean(name, known)));
+  const bool all = std::find(job.inputs.begin(), job.inputs.end(), "all") != job.inputs.end();
   std::vector<ExperimentFile> files;
-  for (const EmbeddedExperiment& embedded : embedded_experiments())
-    if (std::any_of(job.inputs.begin(), job.inputs.end(),
-                    [&](const std::string& name) { return name == "all" || name == embedded.name; }))
-      files.push_back(parse_experiment(embedded.text, embedded.name, job.quick));
+  for (const EmbeddedExperiment& embedded : embedded_experiments()) {
+    const bool asked_for = std::find(job.inputs.begin(), job.inputs.end(), embedded.name) != job.inputs.end();
+    if (!all && !asked_for) continue;
+    ExperimentFile file = parse_experiment(embedded.text, embedded.name, job.quick);
+    try {
+      load_data(file.experiment);
+    } catch (const Error& error) {
+      if (asked_for) throw;
+      fmt::print(stderr, "hearsay: {} is left out: {}\n", embedded.name, error.what());
+      continue;
+    }
+    files.push_back(std::move(file));
+  }
   return run_all(job, std::move(files));
 }
 
@@ -168,6 +179,7 @@ int run_experiment(const Job& job) {
   std::vector<ExperimentFile> files;
   for (const std::string& path : job.inputs) {
     files.push_back(read_experiment(path, job.quick));
+    load_data(files.back().experiment);
     const std::string& name = files.back().experiment.name;
     require(std::count_if(files.begin(), files.end(),
                           [&name](const ExperimentFile& file) { return file.experiment.name == name; }) == 1,

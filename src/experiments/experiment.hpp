@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "experiments/agents.hpp"
 #include "experiments/runs.hpp"
 
 namespace hearsay::experiments {
@@ -26,7 +27,7 @@ struct Axis {
   std::optional<double> low = {}, high = {};  ///< what the data say, where not given
 };
 
-using Run = std::variant<PlantedRun, TheoremRun>;
+using Run = std::variant<PlantedRun, TheoremRun, AgentsRun>;
 
 struct CurveSpec {
   std::string name;

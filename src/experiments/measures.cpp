@@ -142,6 +142,16 @@ double iterations_ratio(const Curves& curves, const Claim& claim) {
   return median(std::move(ratios));
 }
 
+// Likewise in rounds of gossip.
+double rounds_ratio(const Curves& curves, const Claim& claim) {
+  const auto rounds_to = [&claim](const Trace& trace) {
+    const double t = reached(trace, claim.level);
+    return std::isnan(t) || trace.rounds.empty() ? nowhere : trace.rounds[static_cast<std::size_t>(t)];
+  };
+  const auto rounds = of_each(curves, rounds_to);
+  return rounds[0] / rounds[1];
+}
+
 double iterations_spread(const Curves& curves, const Claim& claim) {
   const auto iterations = of_each(curves, [&claim](const Trace& trace) { return reached(trace, claim.level); });
   return most(iterations) / least(iterations);
@@ -183,6 +193,7 @@ struct Measure {
 
 constexpr Measure measures[] = {
     {"iterations_ratio", 2, false, iterations_ratio},
+    {"rounds_ratio", 2, false, rounds_ratio},
     {"iterations_spread", 2, false, iterations_spread},
     {"floor", 1, false, [](const Curves& curves, const Claim&) { return of_each(curves, floor_of).front(); }},
     {"floor_ratio", 2, false,

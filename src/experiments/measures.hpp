@@ -10,6 +10,7 @@ namespace hearsay::experiments {
 
 /// What a claim may measure. All take the median over the seeds, unless they say otherwise.
 ///   iterations_ratio  iterations of the first curve to `level`, over those of the second
+///   rounds_ratio      the same in rounds of gossip
 ///   iterations_spread the most iterations to `level` over the fewest
 ///   floor             of the first curve: the median error over the last tenth of a run
 ///   floor_ratio       of the first curve over that of the second

@@ -3,21 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <string>
-#include <vector>
 
+#include "experiments/trace.hpp"
 #include "hearsay/block.hpp"
 #include "hearsay/options.hpp"
 
 namespace hearsay::experiments {
-
-/// What one run leaves: the error at every iteration from 0, what it had cost by then, and what else was measured.
-struct Trace {
-  std::vector<double> error;
-  std::vector<double> rounds = {}, bytes = {};  ///< empty where nobody gossips
-  std::map<std::string, double> facts = {};
-};
 
 /// lambda_1..lambda_k = 1, lambda_{k+1} = 1 - gap, and the rest: the paper's instance.
 struct PlantedSpectrum {

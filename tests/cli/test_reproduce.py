@@ -121,3 +121,26 @@ def test_a_wrong_file_is_refused_before_anything_runs(hearsay, experiment, tmp_p
 def test_an_output_that_is_no_directory_is_refused(hearsay, experiment, tmp_path):
     (tmp_path / "taken").write_text("")
     hearsay.refuses("experiment", experiment(), "--out", "taken", saying=["out = taken", "directory"])
+
+
+def test_a_figure_whose_data_are_missing_is_refused_by_name(hearsay, tmp_path):
+    (tmp_path / "empty").mkdir()
+    nowhere = {"HEARSAY_DATA": str(tmp_path / "empty")}
+
+    result = hearsay("reproduce", "fig2-heart", "--quick", "--out", "out", env=nowhere)
+
+    assert result.returncode == 2 and "heart" in result.stderr and not (tmp_path / "out").exists()
+
+
+def test_agents_are_run_on_data_by_name(hearsay, experiment, data_directory, tmp_path):
+    run = {"kind": "agents", "data": "heart", "rank": 2, "rounds": 5, "iterations": 60}
+    panels = [{"name": "r", "title": "r", "against": "rounds", "curves": [{"name": "adeepca", "run": {"algorithm": "adeepca"}}]}]
+    claims = [{"name": "M", "says": "M of the data", "panel": "r", "measure": "fact_most", "fact": "local_norm", "at_most": 4.6474,
+               "at_least": 4.6472}]
+
+    result = hearsay("experiment", experiment(run=run, panels=panels, claims=claims), "--out", "out")
+
+    assert result.returncode == 0, result.stdout + result.stderr
+    rows = list(csv.DictReader((tmp_path / "out/mine/mine.csv").open()))
+    assert [float(row["x"]) for row in rows[:3]] == [0, 5, 10]
+    hearsay.refuses("experiment", experiment(run={**run, "data": "hart"}, panels=panels), saying=["hart", "heart"])

@@ -42,6 +42,17 @@ TEST(Measures, CompareTheIterationsToALevel) {
   EXPECT_TRUE(std::isnan(measured("iterations_ratio", {slow, fast}, 1e-6))) << "a level that is never reached";
 }
 
+TEST(Measures, CompareTheRoundsToALevel) {
+  Curve few = curve("few", decay(0.9, 1e-4)), many = curve("many", decay(0.9, 1e-4));
+  for (std::size_t t = 0; t < 200; ++t) {
+    few.traces[0].rounds.push_back(2.0 * static_cast<double>(t));
+    many.traces[0].rounds.push_back(6.0 * static_cast<double>(t));
+  }
+
+  EXPECT_DOUBLE_EQ(measured("rounds_ratio", {many, few}), 3);
+  EXPECT_TRUE(std::isnan(measured("rounds_ratio", {curve("silent", decay(0.9, 1e-4)), few})));
+}
+
 TEST(Measures, TakeTheMedianOverTheSeeds) {
   Curve slow = curve("slow", decay(0.9, 1e-4));
   slow.traces = {decay(0.9, 1e-4), decay(0.99, 1e-1), decay(0.9, 1e-4)};
