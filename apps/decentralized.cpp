@@ -19,10 +19,10 @@
 #include "hearsay/faults.hpp"
 #include "hearsay/gossip.hpp"
 #include "hearsay/operators/compose.hpp"
+#include "hearsay/spectrum.hpp"
 #include "inputs.hpp"
 #include "network.hpp"
 #include "outputs.hpp"
-#include "spectrum.hpp"
 #include "terminal.hpp"
 
 namespace hearsay::app {

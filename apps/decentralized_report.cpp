@@ -50,7 +50,9 @@ Vector<double> first_eigenvalues(const DecentralizedResult& result) {
   return result.eigenvalues.row(result.contributors.empty() ? 0 : result.contributors.front());
 }
 
-bool suffered(const DecentralizedResult& result) { return !(result.faults == FaultCounts{}) || result.epochs.size() > 1; }
+bool suffered(const DecentralizedResult& result) {
+  return !(result.faults == FaultCounts{}) || result.epochs.size() > 1;
+}
 
 Json faults_json(const FaultCounts& faults) {
   return {{"drops", faults.drops},
@@ -162,7 +164,7 @@ Json result_json(const DecentralizedReport& report) {
   json["seed"] = report.options.seed;
   json["status"] = name(result.status);
   json["iterations"] = result.iterations;
-  json["products"] = result.iterations * result.columns;
+  json["products"] = result.products;
   json["passes"] = result.iterations;
   json["momentum"] = number(result.momentum);
   json["eigenvalues"] = numbers(first_eigenvalues(result));
@@ -194,6 +196,7 @@ Json result_json(const DecentralizedReport& report) {
   json["epochs"] = epochs_json(result.epochs);
   json["damping"] = result.damping == Damping::centred ? "centred" : "symmetric";
   json["columns"] = result.columns;
+  json["columns_at_start"] = result.columns_at_start;
   json["centered"] = report.held.centred;
   json["ranks"] = report.ranks;
   json["threads"] = threads();
@@ -219,8 +222,9 @@ std::string summary(const DecentralizedReport& report) {
   text += line("agreement", "{:.3g} is the largest sin(theta) between two agents", result.agreement);
   if (!report.sines.empty())
     text += line("sin(theta)", "{:.3g} against the reference at the worst agent", worst_sine(report.sines));
-  text += line("method", "{}: {}; a block of {} columns", name(report.options.algorithm), momentum_text(report),
-               result.columns);
+  text += line("method", "{}: {}; a block of {} columns{}", name(report.options.algorithm), momentum_text(report),
+               result.columns_at_start,
+               result.columns < result.columns_at_start ? fmt::format(", narrowed to {}", result.columns) : "");
   text += line("gossip", "{} rounds of {} gossip in {} iterations, at last {} each", traffic.rounds,
                name(report.options.gossip), result.iterations, result.rounds_per_iteration);
   text += line("traffic", "{} messages, {} in {} precision, {} over every edge", traffic.messages,

@@ -8,8 +8,8 @@
 #include "hearsay/audit.hpp"
 #include "hearsay/noise.hpp"
 #include "hearsay/power.hpp"
+#include "hearsay/spectrum.hpp"
 #include "job.hpp"
-#include "spectrum.hpp"
 
 namespace hearsay::app {
 

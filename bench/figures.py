@@ -1,7 +1,7 @@
 """figures.py HEARSAY: the loops behind a panel of Figure 1, by hearsay and by NumPy, on the same cores. Prints JSON.
 
-NumPy gets its BLAS told which processor this is: Debian's OpenBLAS does not know recent ones and is several times slower
-by itself. Both make the same runs: three momenta, some seeds, so many iterations, sin(theta_k) after each.
+NumPy's BLAS is told which processor this is: Debian's OpenBLAS does not know recent ones and is several times slower by
+itself. Both make the same runs: three momenta, some seeds, so many iterations, sin(theta_k) after each.
 """
 
 import json
@@ -63,23 +63,34 @@ def seconds_of(work):
 
 def main():
     experiment = {
-        "name": "bench", "title": "bench", "seeds": SEEDS,
+        "name": "bench",
+        "title": "bench",
+        "seeds": SEEDS,
         "run": {"dimension": D, "rank": K, "gap": GAP, "noise_level": XI, "iterations": ITERATIONS},
-        "panels": [{"name": "p", "title": "p", "curves": [{"name": m, "run": {"momentum": m}} for m in MOMENTA]}]}
+        "panels": [{"name": "p", "title": "p", "curves": [{"name": m, "run": {"momentum": m}} for m in MOMENTA]}],
+    }
     A, U = instance()
     with tempfile.TemporaryDirectory() as directory:
         path = pathlib.Path(directory) / "bench.json"
         path.write_text(json.dumps(experiment))
-        ours = seconds_of(lambda: subprocess.run(
-            [sys.argv[1], "experiment", path, "--out", f"{directory}/out", "--threads", str(CORES)], check=True,
-            stdout=subprocess.DEVNULL, env={**os.environ, "PATH": directory}))  # draws no PNG
+        command = [sys.argv[1], "experiment", path, "--out", f"{directory}/out", "--threads", str(CORES)]
+        no_pictures = {**os.environ, "PATH": directory}
+        ours = seconds_of(lambda: subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=no_pictures))
     theirs = seconds_of(lambda: [numpy_run(A, U, momentum, seed) for momentum in MOMENTA for seed in SEEDS])
     iterations = ITERATIONS * len(MOMENTA) * len(SEEDS)
-    print(json.dumps({
-        "benchmark": "figures", "cores": CORES, "coretype": os.environ["OPENBLAS_CORETYPE"], "numpy": np.__version__,
-        "iterations": iterations, "hearsay_seconds": ours, "numpy_seconds": theirs,
-        "hearsay_ms_per_iteration": 1e3 * ours[0] / iterations, "numpy_ms_per_iteration": 1e3 * theirs[0] / iterations,
-        "ratio": theirs[0] / ours[0]}, indent=2))
+    report = {
+        "benchmark": "figures",
+        "cores": CORES,
+        "coretype": os.environ["OPENBLAS_CORETYPE"],
+        "numpy": np.__version__,
+        "iterations": iterations,
+        "hearsay_seconds": ours,
+        "numpy_seconds": theirs,
+        "hearsay_ms_per_iteration": 1e3 * ours[0] / iterations,
+        "numpy_ms_per_iteration": 1e3 * theirs[0] / iterations,
+        "ratio": theirs[0] / ours[0],
+    }
+    print(json.dumps(report, indent=2))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "hearsay/block.hpp"
@@ -18,5 +19,22 @@ struct CsrMatrix {
 
   std::int64_t nonzeros() const { return static_cast<std::int64_t>(columns.size()); }
 };
+
+/// A sparse matrix that someone else owns, by the same rules.
+template <class S>
+struct CsrView {
+  Index rows = 0;
+  Index cols = 0;
+  std::span<const std::int64_t> row_start = {};
+  std::span<const std::int32_t> columns = {};
+  std::span<const S> values = {};
+
+  std::int64_t nonzeros() const { return static_cast<std::int64_t>(columns.size()); }
+};
+
+template <class S>
+CsrView<S> borrow(const CsrMatrix<S>& A) {
+  return {A.rows, A.cols, A.row_start, A.columns, A.values};
+}
 
 }  // namespace hearsay

@@ -116,6 +116,9 @@ struct DecentralizedOptions {
   Index max_iterations = 1000;
   double tolerance = 1e-10;  ///< on every agent's ||A V - V V'AV||_F / ||A V||_F; 0 runs all the iterations
   Momentum momentum = {};    ///< of the accelerated methods; the others have none
+  /// p - k, columns beyond those asked for: at least 1 where momentum is estimated. More, for adeepca with automatic
+  /// momentum and rounds, are a wide block to begin with, narrowed to k + 1 columns once the answer is in sight.
+  Index oversample = automatic;
   /// Automatic is centred where every A_i is known to be positive semidefinite; ask for it where only A is.
   Damping damping = Damping::automatic;
   std::uint64_t seed = 0;  ///< of X_0, which all agents share
@@ -163,7 +166,9 @@ struct [[nodiscard]] DecentralizedResult {
   MessageNoise message_noise;            ///< part of the disagreement
   double momentum = 0;                   ///< beta of the last step, the largest of any agent
   Damping damping = Damping::symmetric;  ///< as used
-  Index columns = 0;                     ///< p
+  Index columns = 0;                     ///< p, at the end
+  Index columns_at_start = 0;            ///< more, where a wide block came first
+  std::int64_t products = 0;             ///< columns that each agent multiplied by its A_i
   /// ||mean S_i - mean G_i||_F / ||mean G_i||_F of a tracked method, zero but for rounding; NaN where not all agents
   /// are here.
   double conservation_error = std::numeric_limits<double>::quiet_NaN();
@@ -180,8 +185,8 @@ struct [[nodiscard]] DecentralizedResult {
 DecentralizedResult decentralized_pca(NetworkRef net, std::span<const OperatorRef<double>> A,
                                       const DecentralizedOptions& options, const DecentralizedHooks& hooks = {});
 
-/// What such a run sends on a network that does not fail: exact for rounds and iterations that are used as given, that is
-/// with `rounds` a number that need not be raised and a tolerance of zero.
+/// What such a run sends on a network that does not fail: exact for rounds and iterations that are used as given, that
+/// is with `rounds` a number that need not be raised and a tolerance of zero.
 Traffic planned_traffic(const GossipMatrix& W, Index dimension, const DecentralizedOptions& options,
                         MessagePrecision precision = MessagePrecision::real64);
 

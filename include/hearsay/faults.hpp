@@ -128,6 +128,7 @@ class FaultyNetwork {
   void plan_hand_over(const std::vector<char>& before);
 
   GossipMatrix whole_;  // as given
+  GossipSpectrum whole_spectrum_;
   Faults faults_;
   MessagePrecision precision_;
   std::vector<Link> links_;

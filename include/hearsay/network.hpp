@@ -156,7 +156,7 @@ struct FaultCounts {
   std::int64_t crashes = 0;           ///< of agents
   std::int64_t rejoins = 0;           ///< likewise
   std::int64_t cut_off = 0;           ///< agents alive, but without a path to the members, when an epoch began
-  std::int64_t fallbacks = 0;         ///< times gossip had to do without acceleration
+  std::int64_t fallbacks = 0;         ///< times gossip had to give way to a simpler kind
   std::int64_t control_messages = 0;  ///< acknowledgements, and their repetitions
   std::int64_t control_bytes = 0;     ///< of these, and of what travels with the votes to tell when all have been heard
 

@@ -14,6 +14,9 @@ struct PcaOptions {
   PowerOptions power = {};
   bool center = true;        ///< sample covariance, divided by m - 1; otherwise Phi'Phi / m
   NoiseModel<S> noise = {};  ///< errors added to every product with the covariance
+  /// Once converged on exact products, go on until sin_theta_estimate is at most this, or to rounding; 0: the tolerance
+  /// decides alone. The residual is relative to the largest variance, and may leave the smallest wanted one blurred.
+  double sine_goal = 0;
   std::int64_t gram_bytes_limit = std::int64_t{2}
                                   << 30;  ///< the most memory a formed covariance may take; 0: never formed
 };
@@ -36,6 +39,8 @@ template <class S>
 PcaResult<S> pca(const BorrowedBlock<S>& data, const PcaOptions<S>& options, const Hooks<S>& hooks = {});
 template <class S>
 PcaResult<S> pca(const CsrMatrix<S>& data, const PcaOptions<S>& options, const Hooks<S>& hooks = {});
+template <class S>
+PcaResult<S> pca(const CsrView<S>& data, const PcaOptions<S>& options, const Hooks<S>& hooks = {});
 
 /// (Phi - 1 mean') components: m x k.
 template <class S>

@@ -1,5 +1,6 @@
 #include "decentralized/agents.hpp"
 
+#include <Eigen/QR>
 #include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
@@ -32,6 +33,7 @@ Agents::Agents(const Method& method, std::span<const OperatorRef<double>> A, con
   for (Block<double>* stack : {&X_, &X_prev_, &G_, &Z_, &S_, &Y_}) stack->setZero(count(), method.d * method.p);
   for (Index i = 0; i < count(); ++i) {
     block(X_, i) = X_0;
+    state(i).lead = Small<double>::Identity(method.p, method.k);
     if (method.momentum.rule == Momentum::Rule::fixed) state(i).edge = method.momentum.edge;
   }
 }
@@ -47,6 +49,7 @@ void Agents::prepare(bool afresh) {
       Z_.row(i) = Y_.row(i);
   }
   G_.swap(Y_);
+  divided_ = false;
 }
 
 // Y <- Y - M, halved at the first step, for p_1 = x/2. X_prev becomes X_{t-1} R_t^{-1}.
@@ -58,12 +61,37 @@ void Agents::subtract_momentum(Index i) {
   agent.beta = first_ || agent.singular ? 0 : centred ? b * b / 16 : b * b / 4;
   if (agent.shift != 0) Y_.row(i) -= agent.shift * X_.row(i);
   if (agent.beta != 0) {
-    auto X_prev = block(X_prev_, i);
-    solve_right<double>(agent.R_0, X_prev);
-    if (method_.polar) X_prev.leftCols(method_.k) = (X_prev.leftCols(method_.k) * agent.T).eval();
+    if (!divided_) divide_previous(i);
     Y_.row(i) -= agent.beta * X_prev_.row(i);
   }
   if (first_) Y_.row(i) /= 2;
+}
+
+// X_prev <- X_{t-1} R_t^{-1}.
+void Agents::divide_previous(Index i) {
+  const State& agent = state(i);
+  auto X_prev = block(X_prev_, i);
+  solve_right<double>(agent.R_0, X_prev);
+  if (method_.polar) X_prev.leftCols(turned()) = (X_prev.leftCols(turned()) * agent.T).eval();
+}
+
+void Agents::narrow(const Small<double>& W) {
+  for (const Index i : present_)
+    if (!state(i).singular) divide_previous(i);
+  const Index p = W.cols();
+  for (Block<double>* stack : {&X_, &X_prev_, &G_, &S_}) {
+    Block<double> narrower(count(), method_.d * p);
+    for (Index i = 0; i < count(); ++i)
+      Eigen::Map<Block<double>>(narrower.row(i).data(), method_.d, p) = block(*stack, i) * W;
+    stack->swap(narrower);
+  }
+  for (Block<double>* stack : {&Z_, &Y_}) stack->setZero(count(), method_.d * p);
+  method_.p = p;
+  method_.ritz = false;
+  divided_ = true;
+  for (State& agent : states_) agent.lead = Small<double>::Identity(p, method_.k);
+  agreed_edge_ = 0;
+  rising_ = true;
 }
 
 void Agents::begin_epoch(const std::vector<Index>& present) {
@@ -83,7 +111,10 @@ void Agents::keep() {
 
 void Agents::return_to_kept() {
   X_ = kept_X_;
-  for (std::size_t i = 0; i < states_.size(); ++i) states_[i].ritz = kept_ritz_[i];
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    states_[i].ritz = kept_ritz_[i];
+    states_[i].lead.topRows(states_[i].ritz.vectors.rows()) = states_[i].ritz.vectors;
+  }
 }
 
 void Agents::agree_on_edge(double b, double lambda_k) {
@@ -116,21 +147,47 @@ Measured Agents::measure(Index i, ConstBlockView<double> untold) {
   const Small<double> H = X.transpose() * P;
   out.edge = edge(H);
   agent.edge = rising_ ? out.edge : agreed_edge_;
-  agent.ritz = symmetric_eigen<double>(H.topLeftCorner(k, k));
+  agent.ritz = leading_ritz(H, agent.lead);
   out.lambda_k = agent.ritz.values(k - 1);
+  double next = 0;
+  if (method_.ritz) {
+    next = agent.ritz.values(k);
+    agent.turn = agent.ritz.vectors;
+    agent.ritz = {.values = agent.ritz.values.head(k).eval(), .vectors = agent.ritz.vectors.leftCols(k).eval()};
+  }
 
-  const double scale = P.leftCols(k).norm();
-  if (!(scale > 0)) return out;  // A is zero as far as this agent can see, and any basis will do
-  const auto outside = [&](const Block<double>& E) -> double {  // ||E - X X'E||_F
-    return (E - X.leftCols(k) * (X.leftCols(k).transpose() * E)).norm();
+  const auto answer_of = [&](const auto& E) -> Block<double> {  // its part that belongs to the k columns of the answer
+    if (method_.ritz) return E * agent.ritz.vectors;
+    return E.leftCols(k);
   };
-  out.residual = outside(P.leftCols(k)) / scale;
-  out.spread = (first_ ? 2 : 1) * outside((block(Z_, i) - block(S_, i)).leftCols(k)) / scale;
+  const Block<double> V = answer_of(X), AV = answer_of(P);
+  const auto outside = [&](const Block<double>& E) -> double { return (E - V * (V.transpose() * E)).norm(); };
+  // With k = d nothing is outside, and noise shows in the eigenvalues alone.
+  const auto noise = [&](const Block<double>& E) -> double { return k == method_.d ? E.norm() : outside(E); };
+  const double scale = AV.norm();
+  if (!(scale > 0)) return out;  // A is zero as far as this agent can see, and any basis will do
+  out.residual = outside(AV) / scale;
+  if (method_.ritz) out.sine = std::min(1.0, out.residual * out.lambda_k / std::max(1e-300, out.lambda_k - next));
+  out.spread = (first_ ? 2 : 1) * noise(answer_of(block(Z_, i) - block(S_, i))) / scale;
   if (untold.size() > 0) {
     const Eigen::Map<const Block<double>> kept(untold.row(i).data(), method_.d, method_.p);
-    out.untold = (first_ ? 2 : 1) * outside(kept.leftCols(k)) / scale;
+    out.untold = (first_ ? 2 : 1) * noise(answer_of(kept)) / scale;
   }
   return out;
+}
+
+// H is not quite symmetric: its columns carry the noise of the block's columns, and only that of the answer is kept
+// small. What couples the answer to the rest is therefore taken from the answer's columns alone; averaged with its
+// transpose it would let in the noise of the rest, magnified by the gap between the k-th and the next eigenvalue.
+SmallEigen<double> Agents::leading_ritz(const Small<double>& H, const Small<double>& lead) const {
+  const Index k = method_.k, rest = method_.p - k;
+  if (!method_.ritz) return symmetric_eigen<double>(H.topLeftCorner(k, k));
+  const Small<double> Q =
+      Eigen::HouseholderQR<Small<double>>(lead).householderQ();  // its first k columns span the answer
+  Small<double> turned = Q.transpose() * H * Q;
+  turned.topRightCorner(k, rest) = turned.bottomLeftCorner(rest, k).transpose().eval();
+  const SmallEigen<double> all = symmetric_eigen<double>(turned);
+  return {.values = all.values.head(k + 1), .vectors = Q * all.vectors.leftCols(k + 1)};
 }
 
 // b, the end of the damped interval: without a column to spare there is nothing to damp.
@@ -148,28 +205,39 @@ double Agents::edge(const Small<double>& H) const {
   return 0;
 }
 
-// S = X_{t+1} R_{t+1}. The polar factor of the first k columns is the Q of their QR turned by T = U V', from R_0 = U
-// Sigma V' on them; the columns after stay as Gram-Schmidt left them.
+// S = X_{t+1} R_{t+1}. A polar factor is the Q of a QR turned by T = U V', from R_0 = U Sigma V'; the columns after it
+// stay as Gram-Schmidt left them.
 void Agents::factor(Index i) {
   State& agent = state(i);
-  const Index k = method_.k;
   X_prev_.row(i) = X_.row(i);
   X_.row(i) = S_.row(i);
   auto X = block(X_, i);
   agent.singular = thin_qr<double>(X, agent.R_0).rank_deficient;
-  if (!method_.polar) return;
-  const Eigen::JacobiSVD<Small<double>> svd(agent.R_0.topLeftCorner(k, k), Eigen::ComputeFullU | Eigen::ComputeFullV);
-  agent.T = svd.matrixU() * svd.matrixV().transpose();
-  X.leftCols(k) = (X.leftCols(k) * agent.T).eval();
+  if (method_.polar) {
+    const Eigen::JacobiSVD<Small<double>> svd(agent.R_0.topLeftCorner(turned(), turned()),
+                                              Eigen::ComputeFullU | Eigen::ComputeFullV);
+    agent.T = svd.matrixU() * svd.matrixV().transpose();
+    X.leftCols(turned()) = (X.leftCols(turned()) * agent.T).eval();
+  }
+  carry_lead(i);
 }
 
-Eigen::Map<const Block<double>, 0, Eigen::OuterStride<>> Agents::basis(Index i) const {
-  return {X_.row(i).data(), method_.d, method_.k, Eigen::OuterStride<>(method_.p)};
+// The Ritz vectors of X_t that S took one step further are S Y = X_{t+1} R_{t+1} Y.
+void Agents::carry_lead(Index i) {
+  State& agent = state(i);
+  const Index k = method_.k;
+  if (!method_.ritz) {
+    agent.lead.topRows(k) = agent.ritz.vectors;
+    return;
+  }
+  const Small<double> carried = agent.T.transpose() * (agent.R_0 * agent.turn);
+  agent.turn = Eigen::HouseholderQR<Small<double>>(carried).householderQ() * Small<double>::Identity(method_.p, k + 1);
+  agent.lead = agent.turn.leftCols(k);
 }
 
 Block<double> Agents::eigenvectors(Index i) const {
-  const auto& ritz = states_[static_cast<std::size_t>(i)].ritz;
-  Block<double> V = ritz.vectors.size() == 0 ? Block<double>(basis(i)) : Block<double>(basis(i) * ritz.vectors);
+  const Eigen::Map<const Block<double>> X(X_.row(i).data(), method_.d, method_.p);
+  Block<double> V = X * states_[static_cast<std::size_t>(i)].lead;
   canonical_signs<double>(V);
   return V;
 }

@@ -2,7 +2,8 @@
 //
 // Legend      X  d x p orthonormal | G  the step before gossip, A_i X_t - M_i | M  shift X_t + beta X_{t-1} R_t^{-1}
 //             Z  what goes into the gossip, S what comes out | P = S + M, which approximates A X_t | H = X'P
-//             S = X_{t+1} R_{t+1}, R = T'R_0: a QR (T = I), or a polar factor on the first k columns
+//             S = X_{t+1} R_{t+1}, R = T'R_0: a QR (T = I), or a polar factor of the first k columns, or of all (Ritz)
+//             V = X lead, the answer: lead has the Ritz vectors of H, carried along from X_t to X_{t+1}
 #pragma once
 
 #include <span>
@@ -19,6 +20,7 @@ struct Method {
   Index d = 0, k = 0, p = 0;
   bool tracked = false;    ///< gossip corrects S instead of starting from G
   bool polar = false;      ///< factor by polar decomposition, so that columns do not turn from step to step
+  bool ritz = false;       ///< the answer is the leading k Ritz vectors of the block; else its first k columns
   Momentum momentum = {};  ///< none for the plain methods
   Damping damping = Damping::symmetric;
 };
@@ -31,6 +33,7 @@ struct Measured {
   double beta = 0;      ///< of the step that ends here
   double edge = 0;      ///< b, as this agent estimates it
   double lambda_k = 0;  ///< likewise
+  double sine = 0;      ///< the residual over the gap below lambda_k, where the block can see it; at most 1
   bool finite = true;
 };
 
@@ -58,6 +61,13 @@ class Agents {
   /// the X_0 of a new beginning.
   void begin_epoch(const std::vector<Index>& present);
 
+  /// How the columns of agent i's block are to be turned for the answer to become the first k of k + 1: p x (k + 1).
+  const Small<double>& turn(Index i) const { return states_[static_cast<std::size_t>(i)].turn; }
+
+  /// Turns every block by the same W, orthonormal. Being common it commutes with gossip: S, G and the momentum go on as
+  /// if nothing had happened, only that the block is narrower, and the answer its first k columns.
+  void narrow(const Small<double>& W);
+
   /// Keeps X_t, which the latest measurements are of, for as long as others may decide by them.
   void keep();
   void return_to_kept();
@@ -68,10 +78,7 @@ class Agents {
   const Block<double>& Z() const { return Z_; }
   Block<double>& S() { return S_; }
 
-  /// X_{i,t}, its first k columns.
-  Eigen::Map<const Block<double>, 0, Eigen::OuterStride<>> basis(Index i) const;
-
-  /// X_{i,t} turned into approximate eigenvectors, and their Ritz values, by the latest H.
+  /// V of agent i: approximate eigenvectors, orthonormal, and their Ritz values by the latest H.
   Block<double> eigenvectors(Index i) const;
   Vector<double> eigenvalues(Index i) const { return states_[static_cast<std::size_t>(i)].ritz.values; }
 
@@ -84,7 +91,9 @@ class Agents {
     bool singular = false;         // R_0 is, and momentum must skip a step
     double shift = 0, beta = 0;    // of the step in progress
     double edge = 0;               // b, for the next one
-    SmallEigen<double> ritz = {};  // of the leading k x k part of H
+    SmallEigen<double> ritz = {};  // the k leading pairs of H, or all of its leading k x k part
+    Small<double> lead;            // p x k
+    Small<double> turn;            // p x (k + 1): lead, and the next Ritz vector
   };
 
   Eigen::Map<Block<double>> block(Block<double>& stack, Index i) const {
@@ -94,8 +103,12 @@ class Agents {
 
   void subtract_momentum(Index i);
   Measured measure(Index i, ConstBlockView<double> untold);
+  SmallEigen<double> leading_ritz(const Small<double>& H, const Small<double>& lead) const;
   double edge(const Small<double>& H) const;
   void factor(Index i);
+  void carry_lead(Index i);
+  void divide_previous(Index i);
+  Index turned() const { return method_.ritz ? method_.p : method_.k; }  // columns of the polar factor
 
   Method method_;
   std::span<const OperatorRef<double>> A_;
@@ -107,6 +120,7 @@ class Agents {
   double agreed_edge_ = 0;
   bool rising_ = true;  // agreed values are out of date, and each agent goes by its own
   bool first_ = true;
+  bool divided_ = false;  // X_prev is X_{t-1} R_t^{-1} already
 };
 
 }  // namespace hearsay::detail

@@ -44,6 +44,8 @@ void validate(const DecentralizedOptions& options, Index d) {
   require(options.rank >= 1 && options.rank <= d, fmt::format("rank = {}: must lie in [1, {}]", options.rank, d));
   require(options.rounds >= 1 || options.rounds == DecentralizedOptions::automatic,
           fmt::format("rounds = {}: must be at least 1, or automatic", options.rounds));
+  require(options.oversample >= 0 || options.oversample == DecentralizedOptions::automatic,
+          fmt::format("oversample = {}: must not be negative, or automatic", options.oversample));
   require(options.max_iterations >= 1, fmt::format("max_iterations = {}: must be at least 1", options.max_iterations));
   require(std::isfinite(options.tolerance) && options.tolerance >= 0,
           fmt::format("tolerance = {}: must be finite and not negative", options.tolerance));
@@ -78,7 +80,26 @@ Shared agree_on_facts(NetworkRef net, std::span<const OperatorRef<double>> A) {
   return {.d = A.empty() ? 0 : A.front().dim(), .positive_semidefinite = votes.rows() == 0 || votes(0, 2) == 0};
 }
 
-Method settle(const Shared& shared, const DecentralizedOptions& options) {
+// Whether to begin with a block of many columns: for the method that can narrow it later, where the rounds it saves are
+// not planned in advance.
+bool may_begin_wide(const DecentralizedOptions& options, bool reliable) {
+  return reliable && options.algorithm == Algorithm::adeepca && options.momentum.rule == Momentum::Rule::automatic &&
+         options.rounds == DecentralizedOptions::automatic;
+}
+
+Index extra_columns(const DecentralizedOptions& options, bool estimated, bool wide) {
+  const Index least = estimated ? 1 : 0;
+  if (options.oversample == DecentralizedOptions::automatic) return wide ? std::max<Index>(options.rank, 4) : least;
+  require(
+      options.oversample >= least,
+      fmt::format("oversample = {}: must be at least 1, for the momentum is estimated from it", options.oversample));
+  require(options.oversample <= least || wide,
+          fmt::format("oversample = {}: must be {}; only adeepca with automatic momentum and rounds begins with more",
+                      options.oversample, least));
+  return options.oversample;
+}
+
+Method settle(const Shared& shared, const DecentralizedOptions& options, bool reliable) {
   validate(options, shared.d);
   const Momentum momentum = accelerated(options.algorithm) ? options.momentum : Momentum::none();
   const bool estimated = momentum.rule == Momentum::Rule::automatic || momentum.rule == Momentum::Rule::paper;
@@ -86,19 +107,26 @@ Method settle(const Shared& shared, const DecentralizedOptions& options) {
   const bool centred = options.damping == Damping::automatic
                            ? momentum.rule == Momentum::Rule::automatic && shared.positive_semidefinite
                            : options.damping == Damping::centred;
+  const Index extra = extra_columns(options, estimated, may_begin_wide(options, reliable));
+  const Index p = std::min(shared.d, options.rank + extra);
   return {.d = shared.d,
           .k = options.rank,
-          .p = std::min(shared.d, options.rank + (estimated ? 1 : 0)),
+          .p = p,
           .tracked = tracked(options.algorithm),
           .polar = options.algorithm == Algorithm::adeepca,
+          .ritz = p > options.rank + 1,
           .momentum = momentum,
           .damping = centred ? Damping::centred : Damping::symmetric};
 }
 
-enum Vote : Index { residual, spread, noise, minus_edge, minus_lambda_k, trouble, votes_cast };
+enum Vote : Index { residual, spread, noise, minus_edge, minus_lambda_k, sine, trouble, votes_cast };
 // On a network that may lose messages.
-constexpr Index missed = votes_cast, distance_before = missed + 1, distance_after = missed + 2, all_votes_cast = 9;
+constexpr Index missed = votes_cast, distance_before = missed + 1, distance_after = missed + 2, all_votes_cast = 10;
 constexpr double none = 0, asked_to_stop = 1, not_finite = 2;  // trouble
+
+// A wide block finds the answer's neighbourhood in a fraction of the rounds; from there on a narrow one, whose answer
+// does not depend on columns that never come to rest, gets by with fewer rounds for the same exactness.
+constexpr double wide_enough = 1e-3;  // sin(theta), as the residual and the gap tell it
 
 class Run {
  public:
@@ -108,7 +136,7 @@ class Run {
         options_(options),
         hooks_(hooks),
         before_(net.traffic()),
-        method_(settle(agree_on_facts(net, A), options)),
+        method_(settle(agree_on_facts(net, A), options, !net.unreliable())),
         agents_(
             method_, A,
             random_orthonormal<double>(method_.d, method_.p, {.seed = options.seed, .stream = Stream::start_block})),
@@ -131,6 +159,7 @@ class Run {
                 .bytes = now.bytes - before_.bytes,
                 .rounds_next = pacing_.rounds()};
       entry_.sin_theta = worst_sine();
+      products_ += method_.p;
       agents_.prepare(afresh);                                                                       // Z_i
       gossip(net_, pacing_.kind(), pacing_.rounds(), agents_.Z(), agents_.S(), votes_, workspace_);  // S_i
       rounds_since_vote_ += pacing_.rounds();
@@ -161,7 +190,7 @@ class Run {
     if (hooks_.reference == nullptr) return std::numeric_limits<double>::quiet_NaN();
     double worst = 0;
     for (const Index i : agents_.present())
-      worst = std::max(worst, sin_theta<double>(*hooks_.reference, agents_.basis(i)));
+      worst = std::max(worst, sin_theta<double>(*hooks_.reference, agents_.eigenvectors(i)));
     return worst;
   }
 
@@ -170,7 +199,7 @@ class Run {
     for (const Index i : agents_.present()) {
       const Measured& agent = measured[static_cast<std::size_t>(i)];
       const double before = pacing_.spread(agent.spread), after = pacing_.contraction() * before + agent.untold;
-      seen_.row(i).head<votes_cast>() << agent.residual, before, after, -agent.edge, -agent.lambda_k,
+      seen_.row(i).head<votes_cast>() << agent.residual, before, after, -agent.edge, -agent.lambda_k, agent.sine,
           agent.finite ? none : not_finite;
       if (net_.unreliable()) {
         const Reception reception = net_.reception(i);
@@ -197,17 +226,38 @@ class Run {
     if (rounds_since_vote_ < net_.diameter()) return std::nullopt;
     if (voted_) net_.settle_votes(votes_);
     const auto verdict = voted_ ? act(votes_.row(any)) : std::nullopt;
+    if (votes_.cols() > seen_.cols()) narrow(votes_.row(any).tail(votes_.cols() - seen_.cols()));
     if (net_.unreliable() && (verdict == Status::converged || verdict == Status::noise_floor)) {
       agents_.return_to_kept();
       entry_.residual = votes_(any, residual);
       entry_.disagreement = votes_(any, noise);
     }
-    votes_ = seen_;
+    cast_votes();
     net_.begin_votes();
+    pacing_.cast();
     if (net_.unreliable()) agents_.keep();
     rounds_since_vote_ = 0;
     voted_ = true;
     return verdict;
+  }
+
+  // When the wide block has done its work, the first agent's turn goes round with the votes: who says nothing loses
+  // every maximum.
+  void cast_votes() {
+    votes_ = seen_;
+    if (!narrowing_) return;
+    const Index numbers = method_.p * (method_.k + 1);
+    votes_.conservativeResize(Eigen::NoChange, votes_.cols() + numbers);
+    votes_.rightCols(numbers).setConstant(-std::numeric_limits<double>::infinity());
+    for (Index i = 0; i < net_.local_agents(); ++i)
+      if (net_.agent(i) == 0) votes_.row(i).tail(numbers) = agents_.turn(i).reshaped<Eigen::RowMajor>().transpose();
+    narrowing_ = false;
+  }
+
+  void narrow(const Eigen::Ref<const Eigen::RowVectorXd>& told) {
+    agents_.narrow(told.reshaped<Eigen::RowMajor>(method_.p, method_.k + 1));
+    method_.p = method_.k + 1;
+    method_.ritz = false;
   }
 
   Reception worst_reception(const Eigen::Ref<const Eigen::RowVectorXd>& agreed) const {
@@ -227,6 +277,7 @@ class Run {
       if (!method_.tracked && options_.rounds != DecentralizedOptions::automatic) return Status::noise_floor;
     }
     agents_.agree_on_edge(-agreed(minus_edge), -agreed(minus_lambda_k));
+    narrowing_ = method_.ritz && agreed(sine) <= wide_enough && votes_.cols() == seen_.cols();
     if (pacing_.hear(agreed(residual), agreed(spread), worst)) agents_.restart();
     return std::nullopt;
   }
@@ -258,6 +309,8 @@ class Run {
     result.momentum = entry_.momentum;
     result.damping = method_.damping;
     result.columns = method_.p;
+    result.columns_at_start = columns_at_start_;
+    result.products = products_;
     result.message_noise = message_noise_;
     if (method_.tracked && net_.local_agents() == net_.agents()) result.conservation_error = conservation_error_;
     result.contributors = epochs_.back().members;
@@ -277,13 +330,16 @@ class Run {
   const DecentralizedOptions& options_;
   const DecentralizedHooks& hooks_;
   const Traffic before_;
-  const Method method_;
+  Method method_;
   Agents agents_;
   Pacing pacing_;
   Block<double> votes_, seen_;  // on their way, and of this iteration
   GossipWorkspace workspace_;
   Index rounds_since_vote_ = 0;
   bool voted_ = false, stop_asked_ = false;
+  bool narrowing_ = false;
+  const Index columns_at_start_ = method_.p;
+  std::int64_t products_ = 0;
   double conservation_error_ = 0;
   std::vector<Epoch> epochs_;
   MessageNoise message_noise_;
@@ -302,7 +358,7 @@ DecentralizedResult decentralized_pca(NetworkRef net, std::span<const OperatorRe
 
 Traffic planned_traffic(const GossipMatrix& W, Index dimension, const DecentralizedOptions& options,
                         MessagePrecision precision) {
-  const Method method = settle({.d = dimension, .positive_semidefinite = true}, options);
+  const Method method = settle({.d = dimension, .positive_semidefinite = true}, options, true);
   require(options.rounds != DecentralizedOptions::automatic,
           "rounds = auto: are measured during the run; give a number to plan its traffic");
   Traffic traffic;

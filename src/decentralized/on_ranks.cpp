@@ -70,6 +70,8 @@ void put_summary(ByteWriter& writer, const DecentralizedResult& result) {
   writer.put(result.momentum);
   writer.put(result.damping);
   writer.put(result.columns);
+  writer.put(result.columns_at_start);
+  writer.put(result.products);
   writer.put(result.conservation_error);
   writer.put(result.digest);
   writer.put(result.faults);
@@ -99,6 +101,8 @@ void get_summary(ByteReader& reader, DecentralizedResult& result) {
   result.momentum = reader.get<double>();
   result.damping = reader.get<Damping>();
   result.columns = reader.get<Index>();
+  result.columns_at_start = reader.get<Index>();
+  result.products = reader.get<std::int64_t>();
   result.conservation_error = reader.get<double>();
   result.digest = reader.get<std::uint64_t>();
   result.faults = reader.get<FaultCounts>();

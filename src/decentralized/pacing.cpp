@@ -40,7 +40,7 @@ constexpr double most_slowdown = 50;
 // Agents that were this close are together but for rounding, and a gossip that did not bring them closer did its best.
 constexpr double together = 1e-13;
 
-// Rounds from which on a gossip that drives the agents apart is told from one that had bad luck.
+// Rounds from which on a gossip that fails is told from one that had bad luck.
 constexpr Index enough_to_judge = 6;
 
 }  // namespace
@@ -78,6 +78,7 @@ void Pacing::begin_epoch(Index agents, const GossipSpectrum& spectrum) {
 bool Pacing::begin(Index t) {
   const bool afresh = automatic_ && tracked_ && t > 0 && t % refresh_interval == 0;
   L_ = afresh && !alone_ ? std::max(L_next_, enough_rounds(0)) : L_next_;
+  used_ = {kind_, L_};
   rho_ = gossip_contraction(kind_, spectrum_, L_);
   return afresh;
 }
@@ -93,7 +94,8 @@ Index Pacing::wanted(double residual, double spread) const {
   return std::max<Index>(1, enough_rounds(goal));
 }
 
-// The distances are those of a gossip's first round and its last, with L - 1 between them.
+// The distances are those of a gossip's first round and its last, with L - 1 between them. A kind that does less than
+// the next simpler one would in half the rounds gives way to it. Votes of a kind that has given way count no more.
 bool Pacing::guard(const Reception& worst) {
   if (worst.missed == 0) {
     kind_ = options_.gossip;
@@ -101,13 +103,16 @@ bool Pacing::guard(const Reception& worst) {
     observed_ = 0;
     return false;
   }
-  if (L_ < 2 || !(worst.before > together)) return false;
+  const auto [kind, L] = voted_;
+  if (kind != kind_ || L < 2 || !(worst.before > together)) return false;
   observed_ = std::min(1.0, worst.after / worst.before);
-  const double promised = gossip_contraction(kind_, spectrum_, L_ - 1);
+  const double promised = gossip_contraction(kind, spectrum_, L - 1);
   const double slower = observed_ < 1 ? std::log(promised) / std::log(observed_) : most_slowdown;
   slowdown_ = std::clamp(std::clamp(slower, slowdown_ / 2, slowdown_ * 2), 1.0, most_slowdown);
-  if (kind_ == GossipKind::plain || L_ < enough_to_judge || worst.after < worst.before) return false;
-  kind_ = GossipKind::plain;
+  if (kind == GossipKind::plain || L < enough_to_judge) return false;
+  const GossipKind simpler = kind == GossipKind::chebyshev ? GossipKind::accelerated : GossipKind::plain;
+  if (observed_ <= std::sqrt(gossip_contraction(simpler, spectrum_, L - 1))) return false;
+  kind_ = simpler;
   slowdown_ = 1;
   ++fallbacks_;
   return true;
@@ -159,8 +164,7 @@ std::vector<std::string> Pacing::notes() const {
                                 options_.rounds, L_next_, restarts_, restarts_ == 1 ? "" : "s"));
   if (fallbacks_ > 0)
     notes.push_back(
-        fmt::format("{} gossip drove the agents apart while messages were lost; it was plain until none was "
-                    "({} time{})",
+        fmt::format("messages were lost, and {} gossip gave way to a simpler kind until none was ({} time{})",
                     name(options_.gossip), fallbacks_, fallbacks_ == 1 ? "" : "s"));
   if (kappa_ < first_kappa_)
     notes.push_back(fmt::format("gossip was made {:g} times more exact, because the residual had stopped falling",

@@ -7,8 +7,8 @@
 //
 // Where messages get lost rho_L promises too much. Then the agents also agree on how far neighbours were apart in a
 // gossip's first round and in its last, and L grows by what that falls short. Acceleration, whose parameters are made
-// for W, can even drive them apart; then gossip is plain, which no loss can keep from contracting, until a whole
-// agreement passes without one.
+// for W, can even drive them apart. Chebyshev gossip then gives way to the paper's, which bears more, and that to plain
+// gossip, which no loss can keep from contracting, until a whole agreement passes without one.
 #pragma once
 
 #include <algorithm>
@@ -42,6 +42,9 @@ class Pacing {
   /// not reach the mean it is measured against.
   double spread(double moved) const { return moved / (1 - std::min(contraction(), 0.9)); }
 
+  /// The agents vote on the gossip they have just had.
+  void cast() { voted_ = used_; }
+
   /// The agents have agreed on their worst residual and spread, and on the worst reception. True asks for a restart:
   /// the rounds given were too few, or gossip did the opposite of averaging.
   bool hear(double residual, double spread, const Reception& worst);
@@ -51,6 +54,11 @@ class Pacing {
   Index fallbacks() const { return fallbacks_; }
 
  private:
+  struct Used {
+    GossipKind kind = GossipKind::plain;
+    Index L = 0;
+  };
+
   Index first_rounds() const;
   Index enough_rounds(double goal) const;
   Index wanted(double residual, double spread) const;
@@ -60,7 +68,8 @@ class Pacing {
   const DecentralizedOptions& options_;
   bool tracked_, alone_, automatic_;
   GossipSpectrum spectrum_;
-  GossipKind kind_;
+  GossipKind kind_;        // of the next gossip
+  Used used_, voted_;      // in the latest one, and in the one that votes are on their way about
   double slowdown_ = 1;    // rounds it takes for what one clean round would do
   double observed_ = 0;    // what the gossip last agreed on left of the distances; 0 where that is rho_L's to say
   double least_residual_;  // below this nothing is asked for

@@ -44,6 +44,7 @@ void add_reason(std::string& reason, const std::vector<Index>& agents, const cha
 
 FaultyNetwork::FaultyNetwork(GossipMatrix W, Faults faults, MessagePrecision precision)
     : whole_(std::move(W)),
+      whole_spectrum_(gossip_spectrum(whole_)),
       faults_(std::move(faults)),
       precision_(precision),
       W_(whole_.matrix()),
@@ -277,11 +278,10 @@ void FaultyNetwork::install(std::vector<Index> members) {
     place[at(i)] = static_cast<Index>(nodes.size());
     nodes.push_back(static_cast<std::int32_t>(i));
   }
-  const GossipMatrix W = static_cast<Index>(members.size()) == agents()
-                             ? whole_
-                             : GossipMatrix::metropolis(subgraph(whole_.graph(), nodes));
+  const bool complete = static_cast<Index>(members.size()) == agents();
+  const GossipMatrix W = complete ? whole_ : GossipMatrix::metropolis(subgraph(whole_.graph(), nodes));
   diameter_ = W.diameter();
-  spectrum_ = gossip_spectrum(W);
+  spectrum_ = complete ? whole_spectrum_ : gossip_spectrum(W);
   const auto weight = [&](Index i, Index j) { return *detail::find_entry(W.matrix(), place[at(i)], place[at(j)]); };
   for (const Link& link : links_)
     W_.values[link.upper] = W_.values[link.lower] = is_member(link.i) && is_member(link.j) ? weight(link.i, link.j) : 0;

@@ -9,7 +9,7 @@
 namespace hearsay {
 
 template <class S>
-SparseCovariance<S>::SparseCovariance(const CsrMatrix<S>& data, bool center) : data_(&data) {
+SparseCovariance<S>::SparseCovariance(CsrView<S> data, bool center) : data_(data) {
   const Index m = data.rows, d = data.cols;
   require(m > 0 && d > 0, fmt::format("data of {} x {}: must have at least one row and one column", m, d));
   divisor_ = center ? std::max<double>(1.0, static_cast<double>(m) - 1) : static_cast<double>(m);
@@ -36,7 +36,7 @@ SparseCovariance<S>::SparseCovariance(const CsrMatrix<S>& data, bool center) : d
 // (Phi - 1 mu') X: stored entries less their column's shift, then what is left of the mean on every row.
 template <class S>
 void SparseCovariance<S>::scores(ConstBlockView<S> X, BlockView<S> out) const {
-  const CsrMatrix<S>& data = *data_;
+  const CsrView<S>& data = data_;
   const Vector<S> rest = mean_ - shift_;
   const Eigen::Matrix<S, 1, Eigen::Dynamic> constant = rest.transpose() * X;
 #pragma omp parallel for schedule(static) num_threads(data.nonzeros() * X.cols() < 100000 ? 1 : threads())
@@ -52,7 +52,7 @@ void SparseCovariance<S>::scores(ConstBlockView<S> X, BlockView<S> out) const {
 
 template <class S>
 void SparseCovariance<S>::apply(ConstBlockView<S> X, BlockView<S> Y) const {
-  const CsrMatrix<S>& data = *data_;
+  const CsrView<S>& data = data_;
   const Index d = data.cols, p = X.cols();
   products_.resize(data.rows, p);
   scores(X, products_);
@@ -84,7 +84,7 @@ OperatorFacts SparseCovariance<S>::facts() const {
 
 template <class S>
 double SparseCovariance<S>::total_variance() const {
-  const CsrMatrix<S>& data = *data_;
+  const CsrView<S>& data = data_;
   Vector<double> squares = Vector<double>::Zero(data.cols), stored = Vector<double>::Zero(data.cols);
   for (std::size_t e = 0; e < data.columns.size(); ++e) {
     const auto j = data.columns[e];

@@ -17,7 +17,7 @@ namespace {
 constexpr Index rows_per_task = 256;
 
 template <class S>
-void csr_product(const CsrMatrix<S>& A, const S* row_scale, const S* column_scale, S shift, ConstBlockView<S> X,
+void csr_product(CsrView<S> A, const S* row_scale, const S* column_scale, S shift, ConstBlockView<S> X,
                  BlockView<S> Y) {
   const auto& kernel = kernels::table<S>();
   const S* values = A.values.empty() ? nullptr : A.values.data();
@@ -50,22 +50,22 @@ double DenseSymmetric<S>::norm_bound() const {
 }
 
 template <class S>
-SparseSymmetric<S>::SparseSymmetric(const CsrMatrix<S>& A) : A_(&A) {
+SparseSymmetric<S>::SparseSymmetric(CsrView<S> A) : A_(A) {
   require(A.rows == A.cols && A.rows > 0,
           fmt::format("matrix of {} x {}: must be square and not empty", A.rows, A.cols));
 }
 
 template <class S>
 void SparseSymmetric<S>::apply(ConstBlockView<S> X, BlockView<S> Y) const {
-  csr_product<S>(*A_, nullptr, nullptr, S(0), X, Y);
+  csr_product<S>(A_, nullptr, nullptr, S(0), X, Y);
 }
 
 template <class S>
 double SparseSymmetric<S>::norm_bound() const {
   double largest_row_sum = 0;
-  for (Index i = 0; i < A_->rows; ++i) {
+  for (Index i = 0; i < A_.rows; ++i) {
     double sum = 0;
-    for (auto e = A_->row_start[i]; e < A_->row_start[i + 1]; ++e) sum += std::abs(static_cast<double>(A_->values[e]));
+    for (auto e = A_.row_start[i]; e < A_.row_start[i + 1]; ++e) sum += std::abs(static_cast<double>(A_.values[e]));
     largest_row_sum = std::max(largest_row_sum, sum);
   }
   return largest_row_sum;
@@ -111,7 +111,7 @@ NormalisedGraph<S>::NormalisedGraph(const Graph& graph) {
 
 template <class S>
 void NormalisedGraph<S>::apply(ConstBlockView<S> X, BlockView<S> Y) const {
-  csr_product<S>(adjacency_, inverse_sqrt_degrees_.data(), inverse_sqrt_degrees_.data(), S(1), X, Y);
+  csr_product<S>(borrow(adjacency_), inverse_sqrt_degrees_.data(), inverse_sqrt_degrees_.data(), S(1), X, Y);
 }
 
 template class DenseSymmetric<float>;

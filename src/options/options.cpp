@@ -207,6 +207,7 @@ DecentralizedOptions settle(const DecentralizedSettings& settings, const SolveSe
   DecentralizedOptions options = settings.solver;
   options.rank = solve.power.rank;
   options.max_iterations = solve.power.max_iterations;
+  options.oversample = solve.power.oversample < 0 ? DecentralizedOptions::automatic : solve.power.oversample;
   options.momentum = solve.power.momentum;
   options.damping = solve.power.damping;
   options.seed = solve.power.seed;

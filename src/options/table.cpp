@@ -36,7 +36,9 @@ constexpr OptionRecord table[] = {
     {"max-iterations", "iterations", "N", integer, "1000", "at least 0", "Stop after so many iterations in any case",
      solver, in_solves | in_decentralized | in_plan},
     {"oversample", "", "P", integer, "auto", "auto, or at least 0, and 1 where momentum adapts",
-     "Extra columns in the block; auto: 1 under noise, else max(k, 4)", solver, in_solves},
+     "Extra columns in the block; auto: 1 under noise, else max(k, 4); among agents only adeepca takes more than 1, to "
+     "begin with",
+     solver, in_solves | in_decentralized},
     {"cooldown", "", "N", integer, "20", "at least 0",
      "Momentum-free steps after a noisy plateau; they lower a white-noise floor", solver, in_solves},
     {"seed", "", "S", integer, "0", "at least 0", "Drives the random start block and nothing else", solver,

@@ -28,6 +28,55 @@ PowerResult<S> solve(const Covariance& A, const PcaOptions<S>& options, const Ho
   return accelerated_power<S>(noisy(A, options.noise), options.power, hooks);
 }
 
+// A second solve that starts at X, told as the continuation of the first.
+template <class S>
+PowerResult<S> went_on(const PowerResult<S>& first, const Block<S>& X, OperatorRef<S> A, const PowerOptions& options,
+                       const Hooks<S>& hooks) {
+  const auto later = [&first](HistoryEntry entry) {
+    entry.t += first.iterations;
+    return entry;
+  };
+  Hooks<S> from_here;
+  from_here.start = &X;
+  from_here.reference = hooks.reference;
+  if (hooks.observe)
+    from_here.observe = [&](const Iteration<S>& now) {
+      const HistoryEntry entry = later(now.entry);
+      return hooks.observe(
+          {.entry = entry, .X = now.X, .basis = now.basis, .shift = now.shift, .cooling = now.cooling});
+    };
+  PowerResult<S> again = accelerated_power<S>(A, options, from_here);
+  again.iterations += first.iterations;
+  again.products += first.products;
+  again.passes += first.passes;
+  std::vector<HistoryEntry> history = first.history;
+  for (const HistoryEntry& entry : again.history) history.push_back(later(entry));
+  again.history = std::move(history);
+  return again;
+}
+
+template <class S>
+void sharpen(PowerResult<S>& result, bool by_samples, OperatorRef<S> A, const PcaOptions<S>& options,
+             const Hooks<S>& hooks) {
+  if (!(options.sine_goal > 0 && result.sin_theta_estimate > options.sine_goal) || options.noise.fill ||
+      result.status != Status::converged)
+    return;
+  PowerOptions sharper = options.power;
+  sharper.tolerance = std::max<double>(4 * std::numeric_limits<S>::epsilon(),
+                                       result.residual * options.sine_goal / (2 * result.sin_theta_estimate));
+  sharper.max_iterations = std::max<Index>(0, options.power.max_iterations - result.iterations);
+  const Index read_before = A.facts().extra_passes;
+  PowerResult<S> again = went_on<S>(result, by_samples ? result.basis : result.block, A, sharper, hooks);
+  if (!(again.residual < result.residual)) return;
+  again.passes -= read_before;
+  if (again.status != Status::stopped_by_observer) {  // the tolerance that was asked for has been met
+    again.status = Status::converged;
+    again.noise_floor = result.noise_floor;
+    again.notes = result.notes;
+  }
+  result = std::move(again);
+}
+
 // The samples' side: Phi Phi' v = lambda v gives the component Phi'v / ||Phi'v||. The claim is measured anew on the
 // features' side; where the way back lost accuracy (tiny eigenvalues), a few iterations there restore it.
 template <class S>
@@ -41,16 +90,8 @@ PowerResult<S> solve_by_samples(const BorrowedBlock<S>& data, const DenseCovaria
   Block<S> X(A.dim(), options.power.rank);
   samples_side.to_features(result.basis, X);
   detail::Extracted<S> measured = detail::measure<S>(A, X, 0);
-  if (result.status == Status::converged && !(measured.residual <= options.power.tolerance)) {
-    Hooks<S> from_here;
-    from_here.start = &X;
-    PowerResult<S> again = accelerated_power<S>(A, options.power, from_here);
-    again.iterations += result.iterations;
-    again.products += result.products;
-    again.passes += result.passes;
-    again.history.insert(again.history.begin(), result.history.begin(), result.history.end());
-    return again;
-  }
+  if (result.status == Status::converged && !(measured.residual <= options.power.tolerance))
+    return went_on<S>(result, X, A, options.power, hooks);
   result.products += X.cols();
   ++result.passes;
   canonical_signs<S>(measured.V);
@@ -72,6 +113,7 @@ PcaResult<S> pca(const BorrowedBlock<S>& data, const PcaOptions<S>& options, con
                       hooks.reference == nullptr && hooks.start == nullptr;
   result.power = result.by_samples ? solve_by_samples<S>(data, A, covariance, options, hooks, result.formed)
                                    : solve<S>(A, options, hooks);
+  sharpen<S>(result.power, result.by_samples, A, options, hooks);
   result.formed = result.formed || A.formed();
   result.mean = A.mean();
   result.singular_values = singular_values<S>(result.power, A.divisor());
@@ -86,15 +128,21 @@ PcaResult<S> pca(const Block<S>& data, const PcaOptions<S>& options, const Hooks
 }
 
 template <class S>
-PcaResult<S> pca(const CsrMatrix<S>& data, const PcaOptions<S>& options, const Hooks<S>& hooks) {
+PcaResult<S> pca(const CsrView<S>& data, const PcaOptions<S>& options, const Hooks<S>& hooks) {
   const SparseCovariance<S> A(data, options.center);
   PcaResult<S> result;
   result.power = solve<S>(A, options, hooks);
+  sharpen<S>(result.power, false, A, options, hooks);
   result.mean = A.mean();
   result.singular_values = singular_values<S>(result.power, A.divisor());
   result.total_variance = A.total_variance();
   result.samples = data.rows;
   return result;
+}
+
+template <class S>
+PcaResult<S> pca(const CsrMatrix<S>& data, const PcaOptions<S>& options, const Hooks<S>& hooks) {
+  return pca<S>(borrow(data), options, hooks);
 }
 
 template <class S>
@@ -117,6 +165,7 @@ Block<S> pca_scores(const CsrMatrix<S>& data, const PcaResult<S>& result) {
   template PcaResult<S> pca<S>(const BorrowedBlock<S>&, const PcaOptions<S>&, const Hooks<S>&); \
   template PcaResult<S> pca<S>(const Block<S>&, const PcaOptions<S>&, const Hooks<S>&);         \
   template PcaResult<S> pca<S>(const CsrMatrix<S>&, const PcaOptions<S>&, const Hooks<S>&);     \
+  template PcaResult<S> pca<S>(const CsrView<S>&, const PcaOptions<S>&, const Hooks<S>&);       \
   template Block<S> pca_scores<S>(const Block<S>&, const PcaResult<S>&);                        \
   template Block<S> pca_scores<S>(const CsrMatrix<S>&, const PcaResult<S>&);
 HEARSAY_INSTANTIATE(float)

@@ -42,8 +42,8 @@ def look(browser, page, width, scheme):
         copy = pathlib.Path(directory) / "page.html"
         copy.write_text(page.read_text().replace("</body>", LOOK))
         result = subprocess.run(
-            [browser, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--virtual-time-budget=5000",
-             f"--user-data-dir={directory}/profile", f"--window-size={width},1000",
+            [browser, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
+             "--virtual-time-budget=5000", f"--user-data-dir={directory}/profile", f"--window-size={width},1000",
              f"--blink-settings=preferredColorScheme={SCHEMES[scheme]}", "--dump-dom", copy.as_uri()],
             capture_output=True, text=True, timeout=120)
     seen = re.search(r'<pre id="seen">(.*?)</pre>', result.stdout, re.DOTALL)

@@ -134,7 +134,7 @@ def test_a_gossip_matrix_from_a_file(hearsay, tmp_path):
 @pytest.mark.parametrize("precision, size", [("double", 8), ("single", 4), ("bfloat16", 2)])
 def test_every_byte_is_accounted_for(hearsay, tmp_path, precision, size):
     names, _ = federation(tmp_path)
-    rounds, iterations, votes = 4, 25, 6
+    rounds, iterations, votes = 4, 25, 7
 
     result = hearsay.json("decentralized", *names, "-k", 2, "--rounds", rounds, "--iterations", iterations,
                           "--tolerance", 0, "--message-precision", precision)

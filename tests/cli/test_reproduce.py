@@ -32,7 +32,7 @@ def test_an_experiment_leaves_data_figures_claims_and_a_page(hearsay, experiment
 
     assert result.returncode == 0, result.stderr
     assert "holds  faster" in result.stdout and "1 of 1 claims hold" in result.stdout
-    rows = list(csv.DictReader((tmp_path / "out/mine/mine.csv").open()))
+    rows = list(csv.DictReader((tmp_path / "out/mine/mine.csv").read_text().splitlines()))
     assert {row["curve"] for row in rows} == {"none, at all", "best"} and len(rows) == 2 * 151
     assert all(float(row["low"]) <= float(row["median"]) <= float(row["high"]) for row in rows)
     claims = json.loads((tmp_path / "out/claims.json").read_text())
@@ -134,13 +134,14 @@ def test_a_figure_whose_data_are_missing_is_refused_by_name(hearsay, tmp_path):
 
 def test_agents_are_run_on_data_by_name(hearsay, experiment, data_directory, tmp_path):
     run = {"kind": "agents", "data": "heart", "rank": 2, "rounds": 5, "iterations": 60}
-    panels = [{"name": "r", "title": "r", "against": "rounds", "curves": [{"name": "adeepca", "run": {"algorithm": "adeepca"}}]}]
-    claims = [{"name": "M", "says": "M of the data", "panel": "r", "measure": "fact_most", "fact": "local_norm", "at_most": 4.6474,
-               "at_least": 4.6472}]
+    curves = [{"name": "adeepca", "run": {"algorithm": "adeepca"}}]
+    panels = [{"name": "r", "title": "r", "against": "rounds", "curves": curves}]
+    claims = [{"name": "M", "says": "M of the data", "panel": "r", "measure": "fact_most", "fact": "local_norm",
+               "at_least": 4.6472, "at_most": 4.6474}]
 
     result = hearsay("experiment", experiment(run=run, panels=panels, claims=claims), "--out", "out")
 
     assert result.returncode == 0, result.stdout + result.stderr
-    rows = list(csv.DictReader((tmp_path / "out/mine/mine.csv").open()))
+    rows = list(csv.DictReader((tmp_path / "out/mine/mine.csv").read_text().splitlines()))
     assert [float(row["x"]) for row in rows[:3]] == [0, 5, 10]
     hearsay.refuses("experiment", experiment(run={**run, "data": "hart"}, panels=panels), saying=["hart", "heart"])

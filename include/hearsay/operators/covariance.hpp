@@ -77,10 +77,11 @@ class SparseCovariance {
  public:
   using Scalar = S;
 
-  explicit SparseCovariance(const CsrMatrix<S>& data, bool center = true);
+  explicit SparseCovariance(const CsrMatrix<S>& data, bool center = true) : SparseCovariance(borrow(data), center) {}
   explicit SparseCovariance(CsrMatrix<S>&& data, bool center = true) = delete;
+  explicit SparseCovariance(CsrView<S> data, bool center = true);
 
-  Index dim() const { return data_->cols; }
+  Index dim() const { return data_.cols; }
   void apply(ConstBlockView<S> X, BlockView<S> Y) const;
   OperatorFacts facts() const;
 
@@ -91,7 +92,7 @@ class SparseCovariance {
   void scores(ConstBlockView<S> X, BlockView<S> out) const;
 
  private:
-  const CsrMatrix<S>* data_;
+  CsrView<S> data_;
   Vector<S> mean_;   // of the whole column
   Vector<S> shift_;  // subtracted from stored entries: the mean of a full column, else zero
   double divisor_ = 1;

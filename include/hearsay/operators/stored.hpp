@@ -32,15 +32,16 @@ class SparseSymmetric {
  public:
   using Scalar = S;
 
-  explicit SparseSymmetric(const CsrMatrix<S>& A);
+  explicit SparseSymmetric(const CsrMatrix<S>& A) : SparseSymmetric(borrow(A)) {}
   explicit SparseSymmetric(CsrMatrix<S>&&) = delete;
+  explicit SparseSymmetric(CsrView<S> A);
 
-  Index dim() const { return A_->rows; }
+  Index dim() const { return A_.rows; }
   void apply(ConstBlockView<S> X, BlockView<S> Y) const;
   double norm_bound() const;  ///< the largest sum of magnitudes along a row
 
  private:
-  const CsrMatrix<S>* A_;
+  CsrView<S> A_;
 };
 
 /// I + D^{-1/2} S D^{-1/2} of an undirected graph with (weighted) adjacency S and degrees D: eigenvalues in [0, 2], the

@@ -88,10 +88,8 @@ TEST_F(Claims, DeEPCAReachesRoundingAtEveryAgentWithAutomaticRounds) {
   }
 }
 
-TEST_F(Claims, AutomaticRoundsFromTheMedianStartCostHardlyMoreThanTheBestFixedOnesOfTheReference) {
+TEST_F(Claims, AutomaticRoundsFromTheMedianStartCostLessThanTheBestFixedOnesOfTheReference) {
   const std::pair<double, double> reference[] = {{54, 180}, {92, 232}, {80, 260}, {84, 555}, {145, 564}};
-  // Two rows are not met at 1e-2, where the start block decides; the page says what a best fixed L needs there.
-  const double coarse_allowance[] = {1.15, 1.15, 1.15, 2.3, 1.5};
 
   for (std::size_t i = 0; i < 5; ++i) {
     const Problem& problem = (*problems_)[i];
@@ -104,8 +102,8 @@ TEST_F(Claims, AutomaticRoundsFromTheMedianStartCostHardlyMoreThanTheBestFixedOn
     std::sort(coarse.begin(), coarse.end());
     std::sort(fine.begin(), fine.end());
 
-    EXPECT_LE(fine[2], 1.15 * reference[i].second) << problem.name;
-    EXPECT_LE(coarse[2], coarse_allowance[i] * reference[i].first) << problem.name;
+    EXPECT_LE(fine[2], reference[i].second) << problem.name;
+    EXPECT_LE(coarse[2], 0.75 * reference[i].first) << problem.name;
   }
 }
 

@@ -78,7 +78,7 @@ TEST(EmptyShard, LeavesTheAnswerToTheOthers) {
 }
 
 TEST(AgentsOfOneOperator, NeedOneRoundForTheyAgreeAlready) {
-  const auto planted = planted_spectrum({4, 3, 1, 0.5, 0.2}, 5);
+  const auto planted = planted_spectrum({4, 3, 1, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.2}, 5);
   const DenseSymmetric<double> A(planted.A);
   const std::vector<OperatorRef<double>> same(5, A);
   LocalNetwork net(GossipMatrix::ring(5));
@@ -88,6 +88,19 @@ TEST(AgentsOfOneOperator, NeedOneRoundForTheyAgreeAlready) {
   EXPECT_EQ(result.status, Status::converged);
   EXPECT_EQ(result.rounds_per_iteration, 1);
   EXPECT_LE(sin_theta<double>(planted.top(2), result.bases[3]), 1e-11);
+}
+
+TEST(RankEqualToTheDimension, IsNotDoneBeforeTheEigenvaluesAre) {
+  const Problem problem = planted_problem(6, 90, 4, 4, 0.8, 7);
+  for (const Algorithm algorithm : {Algorithm::depm, Algorithm::deepca, Algorithm::adeepca}) {
+    LocalNetwork net(problem.W);
+    const auto result = decentralized_pca(net, problem.operators(), {.algorithm = algorithm, .rank = 4});
+
+    EXPECT_EQ(result.status, Status::converged) << name(algorithm);
+    for (Index i = 0; i < 6; ++i)
+      EXPECT_LE((result.eigenvalues.row(i).transpose() - problem.eigenvalues).norm(), 1e-8 * problem.eigenvalues(0))
+          << name(algorithm);
+  }
 }
 
 TEST(RankEqualToTheDimension, LeavesNothingToDamp) {

@@ -62,11 +62,11 @@ TEST(RoundedMessages, ConvergeOnRealDataInHalfAndAQuarterOfTheBytes) {
       const auto result = run(problem, precision, {.damping = problem.damping});
       EXPECT_EQ(result.status, Status::converged) << problem.name << ' ' << name(precision);
       EXPECT_LE(worst_sine(problem, result), 1e-7) << problem.name << ' ' << name(precision);
-      EXPECT_LE(static_cast<double>(result.traffic.rounds), 1.05 * static_cast<double>(exact.traffic.rounds))
+      EXPECT_LE(static_cast<double>(result.traffic.rounds), 1.1 * static_cast<double>(exact.traffic.rounds))
           << problem.name << ' ' << name(precision);
       // Votes stay doubles, which shows where blocks are small: heart's are 13 x 3.
       const double blocks = static_cast<double>(bytes_per_number(precision)) / 8;
-      EXPECT_LE(static_cast<double>(result.traffic.bytes), (blocks + 0.12) * static_cast<double>(exact.traffic.bytes))
+      EXPECT_LE(static_cast<double>(result.traffic.bytes), (blocks + 0.15) * static_cast<double>(exact.traffic.bytes))
           << problem.name << ' ' << name(precision);
     }
   }

@@ -1,6 +1,7 @@
 // The four methods against a dense solution, and what each of them promises.
 #include <gtest/gtest.h>
 #include <hearsay/angles.hpp>
+#include <hearsay/error.hpp>
 #include <hearsay/linalg.hpp>
 #include <hearsay/operators/compose.hpp>
 #include <hearsay/threads.hpp>
@@ -154,11 +155,41 @@ TEST(DecentralizedPca, CountsExactlyWhatItSent) {
   const auto result = run(problem, {.rounds = 5, .max_iterations = 11, .tolerance = 0});
 
   const Index block = 20 * 5;                      // d x (k + 1)
-  const Index votes = 6, facts = 3, diameter = 3;  // numbers that come along, and that were agreed on at the start
+  const Index votes = 7, facts = 3, diameter = 3;  // numbers that come along, and that were agreed on at the start
   EXPECT_EQ(result.traffic.rounds, 55);
   EXPECT_EQ(result.traffic.control_rounds, diameter);
   EXPECT_EQ(result.traffic.messages, 12 * (55 + diameter));
   EXPECT_EQ(result.traffic.bytes, 12 * 8 * (55 * (block + votes) + diameter * facts));
+}
+
+TEST(WideBlock, IsNarrowedWithoutDisturbingWhatIsTracked) {
+  const Problem problem = planted_problem(8, 600, 40, 5, 0.93, 11);
+
+  const auto wide = run(problem, {.max_iterations = 150, .tolerance = 0});
+  const auto narrow = run(problem, {.max_iterations = 150, .tolerance = 0, .oversample = 1});
+
+  EXPECT_EQ(wide.columns_at_start, 10);
+  EXPECT_EQ(wide.columns, 6);
+  EXPECT_EQ(narrow.columns_at_start, 6);
+  EXPECT_LE(wide.conservation_error, 1e-12);
+  EXPECT_LE(worst_sine(problem, wide), 1e-12);
+  EXPECT_LE(worst_sine(problem, narrow), 1e-12);
+  const auto rounds_to = [](const DecentralizedResult& result, double sine) {
+    for (const auto& entry : result.history)
+      if (entry.sin_theta <= sine) return static_cast<double>(entry.rounds);
+    return std::numeric_limits<double>::infinity();
+  };
+  EXPECT_LE(rounds_to(wide, 1e-2), 0.7 * rounds_to(narrow, 1e-2));
+  EXPECT_LE(rounds_to(wide, 1e-8), rounds_to(narrow, 1e-8));
+}
+
+TEST(WideBlock, IsForTheMethodThatCanNarrowIt) {
+  const Problem problem = planted_problem(4, 100, 20, 3, 0.8, 12);
+
+  EXPECT_THROW(run(problem, {.algorithm = Algorithm::adepm, .oversample = 3}), InvalidArgument);
+  EXPECT_THROW(run(problem, {.rounds = 5, .oversample = 3}), InvalidArgument);
+  EXPECT_THROW(run(problem, {.oversample = 0}), InvalidArgument);
+  EXPECT_THROW(run(problem, {.oversample = -2}), InvalidArgument);
 }
 
 TEST(BasisAgreement, BoundsTheLargestAngleAlsoBetweenManyAgents) {

@@ -181,5 +181,50 @@ TEST(Pca, UnderNoiseReportsItsFloor) {
   EXPECT_LE(test::reference_sin_theta(by_svd(data, 3, true).components, result.power.basis), 1e-3);
 }
 
+// Variances from 1e5 down to 1e-3: the residual is about the first, the angle about the last.
+Block<double> steep_data(Index samples, Index features) {
+  Block<double> data = test::random_block(samples, features, 21);
+  for (Index j = 0; j < features; ++j)
+    data.col(j) *= std::pow(10.0, 2.5 - 4.0 * static_cast<double>(j) / static_cast<double>(features - 1));
+  return data;
+}
+
+TEST(Pca, GoesOnToTheSineAskedForWhereTheToleranceLeavesSmallVariancesBlurred) {
+  for (const auto& [samples, features] : {std::pair<Index, Index>{200, 12}, {15, 40}}) {
+    const Block<double> data = steep_data(samples, features);
+    const Answer answer = by_svd(data, 5, true);
+    PcaOptions<double> chosen = options(5);
+    chosen.power.tolerance = 1e-6;
+    chosen.power.oversample = 1;
+    const auto blurred = pca<double>(data, chosen);
+
+    chosen.sine_goal = 1e-8;
+    const auto sharp = pca<double>(data, chosen);
+
+    EXPECT_GT(test::reference_sin_theta(answer.components, blurred.power.basis), 1e-7);
+    EXPECT_LE(test::reference_sin_theta(answer.components, sharp.power.basis), 2e-8);
+    EXPECT_EQ(sharp.power.status, Status::converged);
+    EXPECT_EQ(sharp.power.history.size(), static_cast<std::size_t>(sharp.power.iterations) + 2);  // the start again
+    EXPECT_EQ(sharp.power.history.back().t, sharp.power.iterations);
+    EXPECT_GT(sharp.power.passes, blurred.power.passes);
+  }
+}
+
+TEST(Pca, KeepsItsObserverWhenItGoesOn) {
+  const Block<double> data = steep_data(200, 12);
+  PcaOptions<double> chosen = options(5);
+  chosen.power.tolerance = 1e-6;
+  chosen.power.oversample = 1;
+  const Index before = pca<double>(data, chosen).power.iterations;
+  chosen.sine_goal = 1e-8;
+  Hooks<double> hooks;
+  hooks.observe = [before](const Iteration<double>& now) { return now.entry.t <= before; };
+
+  const auto stopped = pca<double>(data, chosen, hooks);
+
+  EXPECT_EQ(stopped.power.status, Status::stopped_by_observer);
+  EXPECT_EQ(stopped.power.iterations, before + 1);
+}
+
 }  // namespace
 }  // namespace hearsay

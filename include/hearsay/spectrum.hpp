@@ -6,7 +6,7 @@
 #include "hearsay/operator.hpp"
 #include "hearsay/options.hpp"
 
-namespace hearsay::app {
+namespace hearsay {
 
 /// Up to here a dense eigensolver answers.
 inline constexpr Index largest_dense_dimension = 5000;
@@ -24,4 +24,4 @@ struct Spectrum {
 template <class S>
 Spectrum find_spectrum(OperatorRef<S> exact, const SolveSettings& settings);
 
-}  // namespace hearsay::app
+}  // namespace hearsay

@@ -1,4 +1,4 @@
-#include "spectrum.hpp"
+#include "hearsay/spectrum.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include "hearsay/error.hpp"
 #include "hearsay/power.hpp"
 
-namespace hearsay::app {
+namespace hearsay {
 
 template <class S>
 Spectrum find_spectrum(OperatorRef<S> exact, const SolveSettings& settings) {
@@ -39,4 +39,4 @@ Spectrum find_spectrum(OperatorRef<S> exact, const SolveSettings& settings) {
 template Spectrum find_spectrum<float>(OperatorRef<float>, const SolveSettings&);
 template Spectrum find_spectrum<double>(OperatorRef<double>, const SolveSettings&);
 
-}  // namespace hearsay::app
+}  // namespace hearsay

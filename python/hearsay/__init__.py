@@ -1,0 +1,96 @@
+"""Principal subspaces from inexact products.
+
+``PCA`` is scikit-learn's in its interface; ``eigsh`` finds the leading eigenvectors of anything that can be multiplied
+by; ``DecentralizedPCA`` lets agents find them by gossip. A result says why the solve ended: converged, at the noise
+floor, or at a limit.
+
+>>> import numpy as np, hearsay
+>>> values, vectors, info = hearsay.eigsh(np.diag([3.0, 2.0, 1.0]), 1)
+>>> float(values[0]), info.status
+(3.0, 'converged')
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from hearsay import _core, gossip, noise, theory
+from hearsay._eigsh import eigsh
+from hearsay._errors import CommunicationError, DataError, Error, InvalidArgument
+from hearsay._plan import Plan, plan
+from hearsay._result import DecentralizedInfo, EigshResult, Info
+
+if TYPE_CHECKING:
+    from hearsay import plots as plots
+    from hearsay._decentralized import DecentralizedPCA as DecentralizedPCA
+    from hearsay._pca import PCA as PCA
+    from hearsay._spectral import SpectralClustering as SpectralClustering
+    from hearsay._spectral import SpectralEmbedding as SpectralEmbedding
+    from hearsay._warnings import ConvergenceWarning as ConvergenceWarning
+
+__version__: str = _core.version
+
+# scikit-learn and matplotlib take longer to import than all the rest: they wait until they are asked for.
+_LAZY = {
+    "ConvergenceWarning": "hearsay._warnings",
+    "DecentralizedPCA": "hearsay._decentralized",
+    "PCA": "hearsay._pca",
+    "SpectralClustering": "hearsay._spectral",
+    "SpectralEmbedding": "hearsay._spectral",
+}
+
+__all__ = [
+    "PCA",
+    "CommunicationError",
+    "ConvergenceWarning",
+    "DataError",
+    "DecentralizedInfo",
+    "DecentralizedPCA",
+    "EigshResult",
+    "Error",
+    "Info",
+    "InvalidArgument",
+    "Plan",
+    "SpectralClustering",
+    "SpectralEmbedding",
+    "eigsh",
+    "gossip",
+    "noise",
+    "plan",
+    "plots",
+    "set_threads",
+    "theory",
+    "threads",
+]
+
+
+def threads() -> int:
+    """How many threads a solve may use. Results never depend on it."""
+    return _core.threads()
+
+
+def set_threads(count: int) -> None:
+    """Sets it for the whole process."""
+    _core.set_threads(count)
+
+
+def __getattr__(name: str) -> Any:
+    import importlib
+
+    if name == "plots":
+        return importlib.import_module("hearsay.plots")
+    if name not in _LAZY:
+        raise AttributeError(f"module 'hearsay' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_LAZY[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))
+
+
+# The threads of OpenMP do not survive a fork, and waiting for them would never end: a forked child goes on with one.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=lambda: _core.set_threads(1))

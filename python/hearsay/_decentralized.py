@@ -1,0 +1,213 @@
+"""PCA by agents that gossip, all of them in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from hearsay import _core, gossip
+from hearsay._errors import InvalidArgument
+from hearsay._options import in_python_words, option_texts, seed_from
+from hearsay._pca import SPELT, LinearProjection
+from hearsay._progress import watching
+from hearsay._result import Callback, DecentralizedInfo, decentralized_info_from
+from hearsay._warnings import warn_unless_converged
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["DecentralizedPCA"]
+
+Array = npt.NDArray[Any]
+
+
+class DecentralizedPCA(LinearProjection):
+    """PCA of data that agents hold and will not share: they exchange d x p blocks with their neighbours alone.
+
+    A simulation: all agents live in this process, and what they would have sent is counted.
+
+    Parameters
+    ----------
+    n_components : int
+        How many components to find.
+    topology : str, networkx graph, gossip matrix or array
+        Who talks to whom: a name (ring, path, star, complete, grid, torus, erdos:P, regular:DEGREE), a graph with one
+        node per agent, or the matrix W itself (``hearsay.gossip.matrix``).
+    algorithm : {"adeepca", "deepca", "adepm", "depm"}
+        The tracked methods (deepca, and adeepca with momentum) have no accuracy floor at a fixed number of rounds;
+        depm, and adepm with momentum, end at one that the rounds set.
+    gossip : {"chebyshev", "accelerated", "plain"}
+        How the agents average.
+    rounds : "auto" or int
+        Gossip rounds per iteration; "auto" measures what the noise condition asks for.
+    tol : float, optional
+        On every agent's residual. None: 1e-10.
+    max_iter : int
+        Stop after so many iterations in any case.
+    momentum : {"auto", "paper", "none"} or float
+        Of the accelerated methods; a number is the paper's beta.
+    damping : {"auto", "centred", "symmetric"}
+        The unwanted interval, [0, b] or [-b, b].
+    center : bool
+        Subtract the mean of all the data, which agents would find by gossip too.
+    random_state : int, None, RandomState or Generator
+        Of the start block, which all agents share, and of a random topology.
+    callback : function, optional
+        Called with every iteration (t, rounds, residual, disagreement, ...); returning False stops all agents.
+    verbose : bool
+        Show a bar (tqdm's, if it is installed).
+
+    Attributes
+    ----------
+    components_, explained_variance_, explained_variance_ratio_, mean_, n_components_, n_samples_, n_features_in_
+        As the first agent has them; the variances are those of the whole data's covariance.
+    agent_components_ : ndarray (agents, n_components_, n_features_in_)
+        What each agent ends with.
+    agreement_ : float
+        The largest sin(theta) between two agents.
+    traffic_ : Traffic
+        rounds, control_rounds, messages and bytes, of the whole network.
+    gossip_matrix_ : GossipMatrix
+    converged_, status_, residual_, n_iter_, history_, info_
+        As in PCA; ``history_`` has t, rounds, rounds_next, residual, disagreement, momentum, sin_theta.
+
+    Examples
+    --------
+    >>> import numpy as np, hearsay
+    >>> X = np.random.default_rng(0).standard_normal((400, 8)) * 0.7 ** np.arange(8)
+    >>> agents = hearsay.DecentralizedPCA(2, topology="ring").fit(np.split(X, 5))
+    >>> agents.converged_, agents.agent_components_.shape
+    (True, (5, 2, 8))
+    >>> bool(np.allclose(agents.components_, hearsay.PCA(2).fit(X).components_, atol=1e-6))
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        topology: Any = "ring",
+        algorithm: str = "adeepca",
+        gossip: str = "chebyshev",
+        rounds: str | int = "auto",
+        tol: float | None = None,
+        max_iter: int = 1000,
+        momentum: str | float = "auto",
+        damping: str = "auto",
+        center: bool = True,
+        random_state: Any = 0,
+        callback: Callback | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.topology = topology
+        self.algorithm = algorithm
+        self.gossip = gossip
+        self.rounds = rounds
+        self.tol = tol
+        self.max_iter = max_iter
+        self.momentum = momentum
+        self.damping = damping
+        self.center = center
+        self.random_state = random_state
+        self.callback = callback
+        self.verbose = verbose
+
+    def fit(self, X: Sequence[Any], y: Any = None, *, reference: npt.ArrayLike | None = None) -> DecentralizedPCA:
+        """X is a list of arrays, the rows of one agent each; ``reference`` (n_components x n_features), if given, fills
+        ``history_["sin_theta"]``. The rows are copied, as each agent keeps its own."""
+        shards = self._shards(X)
+        samples = sum(len(shard) for shard in shards)
+        if samples < 2:
+            raise InvalidArgument(f"{samples} samples in all: must be at least 2")
+        self.n_features_in_ = shards[0].shape[1]
+        self.mean_ = np.zeros(self.n_features_in_)
+        if self.center:
+            self.mean_ = sum(shard.sum(axis=0) for shard in shards) / samples
+            shards = [shard - self.mean_ for shard in shards]
+        seed = seed_from(self.random_state)
+        self.gossip_matrix_ = gossip.matrix(self.topology, len(shards), seed=seed)
+
+        with in_python_words(*SPELT):
+            options = option_texts(
+                n_components=self.n_components,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                momentum=self.momentum,
+                damping=self.damping,
+                random_state=seed,
+            )
+            tolerance = _core.tolerance_of(options)
+            with watching(self.callback, self.verbose, tolerance, "DecentralizedPCA") as watch:
+                made = _core.decentralized_pca(
+                    self.gossip_matrix_._core,
+                    shards,
+                    options,
+                    self.algorithm,
+                    self.gossip,
+                    self._rounds(),
+                    None if reference is None else np.ascontiguousarray(np.asarray(reference, dtype=float).T),
+                    watch,
+                )
+        self.info_: DecentralizedInfo = decentralized_info_from(made, tolerance)
+        # The solver's matrix is divided by m, a covariance by m - 1.
+        unbiased = samples / (samples - 1) if self.center else 1.0
+        total = sum(float(np.vdot(shard, shard)) for shard in shards) / samples * unbiased
+        self.agent_components_ = np.stack([basis.T for basis in self.info_.bases])
+        self.components_ = self.agent_components_[0]
+        self.explained_variance_ = self.info_.eigenvalues[0] * unbiased
+        self.explained_variance_ratio_ = self.explained_variance_ / total if total > 0 else 0 * self.explained_variance_
+        self.n_components_ = len(self.components_)
+        self.n_samples_ = samples
+        self.n_iter_ = max(1, self.info_.iterations)
+        self.agreement_ = self.info_.agreement
+        self.traffic_ = self.info_.traffic
+        self.converged_ = self.info_.converged
+        self.status_ = self.info_.status
+        self.residual_ = self.info_.residual
+        self.history_ = self.info_.history
+        warn_unless_converged(self.info_)
+        return self
+
+    def fit_transform(self, X: Sequence[Any], y: Any = None) -> list[Array]:  # type: ignore[override]
+        """The coordinates of every agent's samples, as a list of arrays."""
+        self.fit(X)
+        return [self.transform(shard) for shard in self._shards(X) if len(shard)]
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draws the worst agent's residual and the agents' disagreement (``hearsay.plots.agreement``)."""
+        check_is_fitted(self)
+        return self.info_.plot(ax)
+
+    def _rounds(self) -> int:
+        if self.rounds == "auto":
+            return -1
+        if isinstance(self.rounds, (int, np.integer)) and not isinstance(self.rounds, bool) and self.rounds >= 1:
+            return int(self.rounds)
+        raise InvalidArgument(f"rounds = {self.rounds!r}: must be auto, or a whole number of at least 1")
+
+    @staticmethod
+    def _shards(X: Sequence[Any]) -> list[Array]:
+        if sp.issparse(X) or not isinstance(X, (list, tuple)) or not X:
+            raise InvalidArgument("X: must be a list of arrays, one per agent; numpy.array_split makes one of an array")
+        shards = [
+            check_array(
+                shard.toarray() if sp.issparse(shard) else shard,
+                dtype=np.float64,
+                order="C",
+                ensure_min_samples=0,
+                input_name=f"X[{agent}]",
+            )
+            for agent, shard in enumerate(X)
+        ]
+        for agent, shard in enumerate(shards):
+            if shard.shape[1] != shards[0].shape[1]:
+                raise InvalidArgument(
+                    f"X[{agent}] has {shard.shape[1]} features: must have {shards[0].shape[1]}, as X[0] has"
+                )
+        return shards

@@ -1,0 +1,413 @@
+"""PCA with scikit-learn's interface."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import assert_all_finite
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from hearsay import _core
+from hearsay._arrays import arithmetic, compressed_rows, precision_text, rows_in_place
+from hearsay._errors import DataError, InvalidArgument
+from hearsay._options import Options, in_python_words, option_texts, seed_from
+from hearsay._progress import watching
+from hearsay._result import Callback, Info, info_from
+from hearsay._stream import Stream, row_blocks
+from hearsay._warnings import warn_unless_converged
+from hearsay.noise import NoiseLike, as_asked
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["PCA"]
+
+Array = npt.NDArray[Any]
+
+FLOATS = (np.float64, np.float32)
+SHARP = 1e-8  # the estimated sine a fit in double precision aims at where no tolerance is given
+SPELT = ("n_components", "tol", "max_iter", "oversampling", "random_state")
+
+
+class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """What fitted components can do: project, and go back."""
+
+    components_: Array
+    mean_: Array
+    explained_variance_: Array
+    whiten: bool = False
+
+    def transform(self, X: Any) -> Array:
+        """The coordinates of the samples: (X - mean_) components_', each of variance one if they are whitened."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=FLOATS, reset=False)
+        components = (self.components_ / self._scale()).astype(X.dtype, copy=False)
+        mean = self.mean_.astype(X.dtype, copy=False)
+        if sp.issparse(X):
+            return np.asarray(X @ components.T - mean @ components.T)
+        # Block by block, so that an offset is subtracted before it meets a product and no second X exists.
+        scores = np.empty((X.shape[0], len(components)), dtype=X.dtype)
+        first = 0
+        for rows in row_blocks(X):
+            np.matmul(rows - mean, components.T, out=scores[first : first + len(rows)])
+            first += len(rows)
+        return scores
+
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
+        """fit(X).transform(X)."""
+        return self.fit(X).transform(X)  # type: ignore[no-any-return]
+
+    def inverse_transform(self, X: npt.ArrayLike) -> Array:
+        """Samples with these coordinates: X components_ + mean_."""
+        check_is_fitted(self)
+        scores = np.asarray(X)
+        return np.asarray(scores @ (self.components_ * self._scale()) + self.mean_)
+
+    def _scale(self) -> Array | float:
+        if not self.whiten:
+            return 1.0
+        deviations = np.sqrt(self.explained_variance_)
+        return np.where(deviations > 0, deviations, np.finfo(deviations.dtype).eps)[:, None]
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class PCA(LinearProjection):
+    """Principal component analysis by the accelerated noisy power method; scikit-learn's PCA in its interface.
+
+    Parameters
+    ----------
+    n_components : int, float or None
+        How many components to keep. Between 0 and 1: as few as explain that share of the variance. None: all there are.
+    tol : float, optional
+        Stop when the residual ||A V - V V'AV||_F / ||A V||_F of the covariance A, measured on the components returned,
+        is at most this. None: 1e-10, in single precision 1e-5; and where the eigenvalues span so many orders of
+        magnitude that this leaves an estimated sin(theta) above 1e-8, a few iterations more, as far as rounding allows.
+    max_iter : int
+        Stop after so many iterations in any case.
+    momentum : {"auto", "paper", "optimal", "none"} or float
+        A number is the paper's beta.
+    oversampling : "auto" or int
+        Extra columns in the block.
+    center : bool
+        Subtract the mean of every feature. Without it the matrix is X'X / n_samples.
+    noise : None, str, a model of ``hearsay.noise`` or a function (product, X) -> Xi
+        Errors to add to every product with the covariance.
+    whiten : bool
+        Scale the coordinates to variance one, as scikit-learn does.
+    precision : {"auto", "double", "single", "mixed"}
+        "auto" keeps float32 and computes everything else in double; "mixed" does in single precision what single
+        precision can certify, on a copy, and the rest in double.
+    random_state : int, None, RandomState or Generator
+        Drives the random start block and nothing else.
+    warm_start : bool
+        Start from the components of the last fit.
+    callback : function, optional
+        Called with every iteration (t, residual, momentum, basis, ...); returning False stops the solve.
+    verbose : bool
+        Show a bar (tqdm's, if it is installed).
+
+    Attributes
+    ----------
+    components_ : ndarray (n_components_, n_features_in_)
+        By decreasing variance; the largest entry of each is positive.
+    explained_variance_, explained_variance_ratio_, singular_values_, mean_, noise_variance_, n_components_, n_samples_,
+    n_iter_, n_features_in_, feature_names_in_
+        As in scikit-learn. ``n_iter_`` is at least 1; ``info_.iterations`` has the solver's count.
+    converged_ : bool
+    status_ : str
+        Why it ended: "converged", "noise_floor", "iteration_limit", "stopped_by_observer" or "breakdown". Anything but
+        the first comes with a ConvergenceWarning.
+    residual_ : float
+        Of exactly these components.
+    noise_floor_ : float
+        Where the residual stopped falling, if ``status_`` is "noise_floor"; else NaN.
+    history_ : structured array
+        A record per iteration: t, momentum, edge, residual, noise, theta_1, theta_k, theta_next, sin_theta.
+    info_ : Info
+        All of it, and what it cost.
+
+    Notes
+    -----
+    The data are not copied when they are float64 or float32 with contiguous rows, be it a slice of a larger array, or
+    CSR with 32-bit indices (of which the row starts are copied). Fortran order, other types and CSC are copied once, in
+    the number type of the solve: rows are centred block by block in cache, which needs them side by side.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import hearsay
+    >>> X = load_iris().data
+    >>> pca = hearsay.PCA(2).fit(X)
+    >>> pca.explained_variance_ratio_.round(4)
+    array([0.9246, 0.0531])
+    >>> pca.transform(X).shape
+    (150, 2)
+    >>> pca.status_
+    'converged'
+    """
+
+    def __init__(
+        self,
+        n_components: int | float | None = None,
+        *,
+        tol: float | None = None,
+        max_iter: int = 1000,
+        momentum: str | float = "auto",
+        oversampling: str | int = "auto",
+        center: bool = True,
+        noise: NoiseLike = None,
+        whiten: bool = False,
+        precision: str = "auto",
+        random_state: Any = 0,
+        warm_start: bool = False,
+        callback: Callback | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.tol = tol
+        self.max_iter = max_iter
+        self.momentum = momentum
+        self.oversampling = oversampling
+        self.center = center
+        self.noise = noise
+        self.whiten = whiten
+        self.precision = precision
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.callback = callback
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> PCA:
+        """Finds the components of X (n_samples x n_features); y is ignored."""
+        X = validate_data(
+            self,
+            X,
+            accept_sparse=("csr", "csc"),
+            dtype=FLOATS,
+            ensure_all_finite=False,  # the core looks, in the pass that finds the mean
+            ensure_min_samples=2 if self.center else 1,
+        )
+        if hasattr(self, "_stream"):
+            del self._stream
+        limit = min(X.shape)
+        start = self._warm_block(X.shape[1]) if self.warm_start else None
+        try:
+            made = self._solve(X, self._first_rank(limit), start)
+            while self._wants_more(made, limit):
+                made = self._solve(X, min(limit, 2 * made["vectors"].shape[1]), made["vectors"])
+        except DataError:
+            assert_all_finite(X, estimator_name="PCA", input_name="X")
+            raise
+        self._keep(made, self._share_rank(made), samples=X.shape[0], limit=limit)
+        warn_unless_converged(self.info_)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> PCA:
+        """Takes in more rows of a stream and finds the components of all rows seen so far.
+
+        Kept are the number of rows, their mean and their scatter, in double precision. Up to about 16,000 features the
+        answer is that of ``fit`` on all rows at once. Beyond, only leading directions of the scatter are kept, twice as
+        many as components and at least 32 more, and the answer is an approximation. Each call starts from the last
+        one's components.
+        """
+        first = not hasattr(self, "_stream")
+        X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=FLOATS, reset=first)
+        features = X.shape[1]
+        if first:
+            rank = self.n_components if isinstance(self.n_components, Integral) else features
+            self._stream = Stream(features, self.center, kept=max(2 * int(rank), int(rank) + 32))
+        stream = self._stream
+        stream.add(X)
+        limit = min(stream.samples, features)
+        rank = self._first_rank(limit) if not isinstance(self.n_components, Integral) else min(limit, self.n_components)
+        start = None if first else self._warm_block(features)
+        made = self._solve_stream(stream, rank, start)
+        while self._wants_more(made, limit):
+            made = self._solve_stream(stream, min(limit, 2 * made["vectors"].shape[1]), made["vectors"])
+        self._keep(made, self._share_rank(made), samples=stream.samples, limit=limit)
+        self.components_ = self.components_.astype(X.dtype, copy=False)
+        self.mean_ = self.mean_.astype(X.dtype, copy=False)
+        warn_unless_converged(self.info_)
+        return self
+
+    def get_covariance(self) -> Array:
+        """The model's: components_' (explained_variance_ - noise_variance_) components_ + noise_variance_ I."""
+        check_is_fitted(self)
+        spare = np.maximum(self.explained_variance_ - self.noise_variance_, 0)
+        covariance = np.asarray((self.components_.T * spare) @ self.components_)
+        covariance.flat[:: len(covariance) + 1] += self.noise_variance_
+        return covariance
+
+    def score_samples(self, X: Any) -> Array:
+        """The log-likelihood of each sample under the normal distribution with that covariance (Tipping and Bishop)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=FLOATS, reset=False)
+        variances, noise, left = self.explained_variance_.astype(float), self.noise_variance_, self.mean_.size
+        left -= self.n_components_
+        if not (variances > 0).all() or (left > 0 and not noise > 0):
+            raise InvalidArgument("score: the covariance is singular; ask for fewer components")
+        log_determinant = np.log(variances).sum() + (left * np.log(noise) if left else 0.0)
+        constant = self.mean_.size * np.log(2 * np.pi) + log_determinant
+        likelihoods = np.empty(X.shape[0])
+        first = 0
+        for rows in row_blocks(X):
+            centred = rows.astype(float) - self.mean_
+            scores = centred @ self.components_.T
+            distance = np.square(scores) @ (1 / variances)
+            if left:
+                distance += (np.square(centred).sum(axis=1) - np.square(scores).sum(axis=1)) / noise
+            likelihoods[first : first + len(rows)] = -0.5 * (distance + constant)
+            first += len(rows)
+        return likelihoods
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """The mean of score_samples(X): what a search over n_components maximises."""
+        return float(self.score_samples(X).mean())
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draws the convergence of the last fit (``hearsay.plots.convergence``)."""
+        check_is_fitted(self)
+        return self.info_.plot(ax)
+
+    # ---- The solve --------------------------------------------------------------------------------------------------
+
+    def _options(self, rank: int, dtype: np.dtype[Any]) -> tuple[Options, _core.Noise | None]:
+        noise_options, model = as_asked(self.noise)
+        options = noise_options + option_texts(
+            n_components=rank,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            momentum=self.momentum,
+            oversampling=self.oversampling,
+            precision=precision_text(dtype, self.precision),
+            random_state=seed_from(self.random_state),
+        )
+        return options, model
+
+    def _solve(self, X: Any, rank: int, start: Array | None) -> dict[str, Any]:
+        dtype = arithmetic(X.dtype, self.precision)
+        with in_python_words(*SPELT):
+            options, model = self._options(rank, dtype)
+            tolerance = _core.tolerance_of(options)
+            sine_goal = SHARP if self.tol is None and dtype == np.float64 else 0.0
+            center = bool(self.center)
+            start = None if start is None else np.ascontiguousarray(start, dtype=dtype)
+            with watching(self.callback, self.verbose, tolerance, "PCA") as watch:
+                if sp.issparse(X):
+                    if self.precision == "mixed":
+                        raise InvalidArgument("precision = mixed: must be one of auto|double|single for sparse data")
+                    made = _core.pca_sparse(*compressed_rows(X, dtype), options, center, sine_goal, model, start, watch)
+                elif self.precision == "mixed":
+                    if self.noise is not None:
+                        raise InvalidArgument("precision = mixed: must come without noise")
+                    rows = rows_in_place(X, dtype)
+                    made = _core.pca_mixed(rows, rows.astype(np.float32), options, center, start, watch)
+                else:
+                    made = _core.pca_dense(rows_in_place(X, dtype), options, center, sine_goal, model, start, watch)
+        made["info"] = info_from(made, tolerance)
+        return made
+
+    def _solve_stream(self, stream: Stream, rank: int, start: Array | None) -> dict[str, Any]:
+        dtype = np.dtype(np.float64)
+        with in_python_words(*SPELT):
+            options, model = self._options(rank, dtype)
+            tolerance = _core.tolerance_of(options)
+            start = None if start is None else np.ascontiguousarray(start, dtype=dtype)
+            with watching(self.callback, self.verbose, tolerance, "PCA") as watch:
+                if stream.scatter is not None:
+                    covariance = stream.scatter / stream.divisor
+                    made = _core.eigs_dense(covariance, options, 0.0, True, None, model, start, None, watch)
+                else:
+                    rows = stream.factor * np.sqrt(len(stream.factor) / stream.divisor)
+                    made = _core.pca_dense(rows, options, False, 0.0, model, start, watch)
+        made["mean"] = stream.mean.copy()
+        made["total_variance"] = stream.total_variance
+        made["singular_values"] = np.sqrt(np.maximum(0, made["eigenvalues"]) * stream.divisor)
+        made["info"] = info_from(made, tolerance)
+        return made
+
+    def _warm_block(self, features: int) -> Array | None:
+        block: Array | None = getattr(self, "_block", None)
+        return block if block is not None and len(block) == features else None
+
+    # ---- How many components ----------------------------------------------------------------------------------------
+
+    def _share(self) -> float | None:
+        """The share of the variance that is asked for, where a share is."""
+        asked = self.n_components
+        is_share = isinstance(asked, Real) and not isinstance(asked, Integral) and 0 < asked < 1
+        return float(asked) if is_share else None  # type: ignore[arg-type]
+
+    def _first_rank(self, limit: int) -> int:
+        asked = self.n_components
+        if asked is None:
+            return limit
+        if self._share() is not None:
+            return min(limit, 8)
+        if not isinstance(asked, Integral) or isinstance(asked, bool) or not 1 <= asked <= limit:
+            raise InvalidArgument(
+                f"n_components = {asked!r}: must be an int from 1 to {limit}, the lesser of samples and features, "
+                "a share between 0 and 1, or None"
+            )
+        return int(asked)
+
+    def _wants_more(self, made: dict[str, Any], limit: int) -> bool:
+        share, found = self._share(), made["vectors"].shape[1]
+        if share is None or found == limit or made["status"] == "stopped_by_observer":
+            return False
+        return bool(made["eigenvalues"].sum(dtype=float) < share * made["total_variance"])
+
+    def _share_rank(self, made: dict[str, Any]) -> int:
+        share, found = self._share(), int(made["vectors"].shape[1])
+        if share is None:
+            return found
+        explained = np.cumsum(made["eigenvalues"], dtype=float)
+        return min(found, int(np.searchsorted(explained, share * made["total_variance"])) + 1)
+
+    # ---- The fitted attributes --------------------------------------------------------------------------------------
+
+    def _keep(self, made: dict[str, Any], rank: int, samples: int, limit: int) -> None:
+        self.info_: Info = made["info"]
+        variances, total = made["eigenvalues"][:rank], made["total_variance"]
+        self.components_ = np.ascontiguousarray(made["vectors"][:, :rank].T)
+        self.mean_ = made["mean"]
+        self.n_components_ = rank
+        self.n_samples_ = samples
+        self.explained_variance_ = _scaled(variances, self.info_.exponent)
+        self.explained_variance_ratio_ = variances / total if total > 0 else np.zeros_like(variances)
+        self.singular_values_ = made["singular_values"][:rank]
+        left = max(0.0, total - float(variances.sum(dtype=float)))
+        self.noise_variance_ = float(_scaled(np.float64(left / max(1, limit - rank)), self.info_.exponent))
+        self.n_iter_ = max(1, self.info_.iterations)
+        self.converged_ = self.info_.converged
+        self.status_ = self.info_.status
+        self.residual_ = self.info_.residual
+        self.noise_floor_ = self.info_.noise_floor
+        self.history_ = self.info_.history
+        self._block = _block_of(made)
+
+
+def _scaled(variances: Any, exponent: int) -> Any:
+    """2^exponent variances: infinite or zero where they leave the range of their type, as squares of 1e300 do."""
+    with np.errstate(over="ignore", under="ignore"):
+        return np.ldexp(variances, exponent) if exponent else variances
+
+
+def _block_of(made: dict[str, Any]) -> Array:
+    """The best warm start: the solver's whole block, where that lived on the features' side."""
+    block: Array = made["vectors"] if made.get("by_samples") else made["block"]
+    return block

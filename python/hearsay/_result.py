@@ -1,0 +1,210 @@
+"""What a solve gives back beside its answer: why it ended, how good it is, what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["DecentralizedInfo", "EigshResult", "Info", "Outcome", "Traffic"]
+
+Array = npt.NDArray[Any]
+
+HISTORY = np.dtype(
+    [("t", np.int64)]
+    + [
+        (name, np.float64)
+        for name in ("momentum", "edge", "residual", "noise", "theta_1", "theta_k", "theta_next", "sin_theta")
+    ]
+)
+
+DECENTRALIZED_HISTORY = np.dtype(
+    [("t", np.int64), ("rounds", np.int64), ("rounds_next", np.int64)]
+    + [(name, np.float64) for name in ("residual", "disagreement", "momentum", "sin_theta")]
+)
+
+
+def history_table(numbers: Array, dtype: np.dtype[Any]) -> Array:
+    """One record per iteration, its columns by name: history["residual"]."""
+    table = np.empty(len(numbers), dtype=dtype)
+    for column, name in enumerate(dtype.names or ()):
+        table[name] = numbers[:, column]
+    return table
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What every solve can say of itself."""
+
+    status: str
+    """Why it ended: converged, noise_floor, iteration_limit, stopped_by_observer or breakdown."""
+    interrupted: bool
+    """Ctrl-C ended it."""
+    iterations: int
+    residual: float
+    """Of the basis that is returned: ||A V - V V'AV||_F / ||A V||_F."""
+    tolerance: float
+    """What the residual was held against."""
+    momentum: float
+    """beta of the last accelerated step."""
+    history: Array
+    """One record per iteration."""
+    notes: list[str]
+    """What was chosen or noticed on the way."""
+
+    @property
+    def converged(self) -> bool:
+        return self.status == "converged"
+
+    def why(self) -> str:
+        """One sentence on why it ended."""
+        after = f"after {self.iterations} iterations at a residual of {self.residual:.3g}"
+        if self.status == "converged":
+            return f"converged {after}, which meets the tolerance {self.tolerance:.3g}"
+        if self.status == "noise_floor":
+            return (
+                f"stopped {after}, above the tolerance {self.tolerance:.3g}: the errors of the products allow no better"
+            )
+        if self.status == "iteration_limit":
+            return (
+                f"stopped {after}, above the tolerance {self.tolerance:.3g}, at the limit of its iterations: "
+                "it would have gone on (max_iter)"
+            )
+        if self.status == "breakdown":
+            return f"stopped {after}: a product was not finite, and this is the best basis before it"
+        by = "Ctrl-C" if self.interrupted else "the callback"
+        return f"stopped by {by} {after}: this is the best basis so far"
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(status={self.status!r}, iterations={self.iterations}, residual={self.residual:.3g})"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Info(Outcome):
+    """How a solve went. ``str(info)`` is a short account of it, ``info.plot()`` draws its convergence."""
+
+    eigenvalues: Array
+    """As returned."""
+    noise_floor: float
+    """The residual's plateau, if it ended there; else NaN."""
+    noise_level: float
+    """The standard deviation of an entry's error in a product, as the asymmetry of X'AX betrays it."""
+    gap: float
+    """The k-th eigenvalue less the next."""
+    sin_theta_estimate: float
+    """About the largest sine between the basis and the true subspace: residual over gap, at most 1."""
+    edge: float
+    """b: eigenvalues up to here were damped."""
+    damping: str
+    extraction: str
+    columns: int
+    """p: columns of the block."""
+    cooldown_steps: int
+    products: int
+    """Block columns multiplied by the matrix."""
+    passes: int
+    """Times the matrix was read."""
+    workspace_bytes: int
+    exponent: int
+    """Not zero where eigenvalues leave the range of the number type: they are then given divided by 2^exponent."""
+    seconds: float
+    """Of the compiled solve, conversions left out."""
+
+    def __str__(self) -> str:
+        lines = [self.why()]
+        lines += [f"  eigenvalues  {', '.join(f'{value:.6g}' for value in self.eigenvalues[:6])}"]
+        if np.isfinite(self.sin_theta_estimate):
+            lines += [f"  sin(theta)   about {self.sin_theta_estimate:.2g} or less, judging by a gap of {self.gap:.3g}"]
+        lines += [f"  cost         {self.passes} passes, {self.products} columns multiplied, {self.seconds:.3g} s"]
+        return "\n".join(lines + [f"  note         {note}" for note in self.notes])
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draws the convergence (``hearsay.plots.convergence``)."""
+        from hearsay import plots
+
+        return plots.convergence(self, ax=ax)
+
+
+class EigshResult(NamedTuple):
+    """values, vectors, info = hearsay.eigsh(...)"""
+
+    values: Array
+    """k eigenvalues, descending."""
+    vectors: Array
+    """d x k, orthonormal: a column per value, its largest entry positive."""
+    info: Info
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        return self.info.plot(ax)
+
+
+class Traffic(NamedTuple):
+    """What a whole network has sent."""
+
+    rounds: int
+    """That carried blocks."""
+    control_rounds: int
+    """That carried votes alone."""
+    messages: int
+    bytes: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DecentralizedInfo(Outcome):
+    """How a decentralized solve went."""
+
+    bases: list[Array]
+    """d x k of each agent."""
+    eigenvalues: Array
+    """agents x k, descending."""
+    disagreement: float
+    agreement: float
+    """The largest sin(theta) between two agents."""
+    rounds_per_iteration: int
+    restarts: int
+    """Times the rounds were too few and were raised."""
+    traffic: Traffic
+    damping: str
+    columns: int
+    conservation_error: float
+    digest: int
+
+    def __str__(self) -> str:
+        lines = [
+            self.why(),
+            f"  agreement    sin(theta) between two agents is at most {self.agreement:.2g}",
+            f"  traffic      {self.traffic.rounds} rounds ({self.rounds_per_iteration} an iteration), "
+            f"{self.traffic.messages} messages, {self.traffic.bytes} bytes",
+        ]
+        return "\n".join(lines + [f"  note         {note}" for note in self.notes])
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draws the worst agent's convergence and the agents' disagreement (``hearsay.plots.agreement``)."""
+        from hearsay import plots
+
+        return plots.agreement(self, ax=ax)
+
+
+def info_from(made: dict[str, Any], tolerance: float) -> Info:
+    known = {field.name for field in fields(Info)}
+    values = {key: value for key, value in made.items() if key in known}
+    values["history"] = history_table(made["history"], HISTORY)
+    return Info(tolerance=tolerance, **values)
+
+
+def decentralized_info_from(made: dict[str, Any], tolerance: float) -> DecentralizedInfo:
+    values = dict(made)
+    values["history"] = history_table(made["history"], DECENTRALIZED_HISTORY)
+    values["traffic"] = Traffic(*made["traffic"])
+    return DecentralizedInfo(tolerance=tolerance, **values)
+
+
+Callback = Callable[[Any], Any]

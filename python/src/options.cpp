@@ -1,0 +1,61 @@
+#include "bindings.hpp"
+
+namespace hearsay::python {
+
+SolveSettings settings_from(const Options& options) {
+  SolveSettings settings;
+  for (const auto& [name, text] : options) set_option(settings, name, text);
+  settle(settings);
+  return settings;
+}
+
+namespace {
+
+const char* kind_name(OptionKind kind) {
+  switch (kind) {
+    case OptionKind::flag:
+      return "flag";
+    case OptionKind::integer:
+      return "integer";
+    case OptionKind::real:
+      return "real";
+    case OptionKind::choice:
+      return "choice";
+    case OptionKind::text:
+      return "text";
+    case OptionKind::file:
+      return "file";
+  }
+  return "";
+}
+
+nb::list table() {
+  nb::list records;
+  for (const OptionRecord& option : option_table()) {
+    nb::dict record;
+    const auto text = [](std::string_view view) { return nb::str(view.data(), view.size()); };
+    record["name"] = text(option.name);
+    record["kind"] = kind_name(option.kind);
+    record["default"] = text(option.default_text);
+    record["range"] = text(option.range);
+    record["help"] = text(option.help);
+    nb::list commands;
+    for (const auto& [command, name] :
+         {std::pair{in_pca, "pca"}, {in_eigs, "eigs"}, {in_cluster, "cluster"}, {in_plan, "plan"}})
+      if ((option.commands & command) != 0) commands.append(name);
+    record["commands"] = nb::tuple(commands);
+    records.append(record);
+  }
+  return records;
+}
+
+}  // namespace
+
+void bind_options(nb::module_& m) {
+  m.def("option_table", &table, "Every option a user can set, as --help and the reference page know it.");
+  m.def(
+      "tolerance_of", [](const Options& options) { return settings_from(options).power.tolerance; }, nb::arg("options"),
+      "The tolerance a solve with these options is held against; refuses what is no option, or no value of one.");
+}
+
+}  // namespace hearsay::python
