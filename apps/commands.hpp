@@ -34,6 +34,8 @@ void add_eigs(CLI::App& root, Action& action);
 void add_cluster(CLI::App& root, Action& action);
 void add_decentralized(CLI::App& root, Action& action, const Ranks& ranks);
 void add_plan(CLI::App& root, Action& action);
+void add_experiment(CLI::App& root, Action& action);
+void add_reproduce(CLI::App& root, Action& action);
 void add_datasets(CLI::App& root, Action& action);
 void add_demo(CLI::App& root, Action& action);
 void add_info(CLI::App& root, Action& action);

@@ -4,129 +4,19 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "hearsay/error.hpp"
 #include "hearsay/io/file.hpp"
 #include "hearsay/options.hpp"
+#include "json_reader.hpp"
 
 namespace hearsay::app {
 
 namespace {
 
-using Json = nlohmann::json;
-
-// One object of the file, under the name it has in messages: "faults.json: events[2]."
-class Reader {
- public:
-  Reader(const Json& object, std::string where) : object_(object), where_(std::move(where)) {}
-
-  [[noreturn]] void refuse(std::string_view key, std::string_view rule) const {
-    const std::string value = clipped(object_.at(std::string(key)).dump());
-    throw DataError(fmt::format("{}{} = {}: must be {}", where_, key, value, rule));
-  }
-
-  [[noreturn]] void miss(std::string_view key, std::string_view rule) const {
-    throw DataError(fmt::format("{}{}: missing; must be {}", where_, key, rule));
-  }
-
-  bool has(std::string_view key) const { return object_.contains(std::string(key)); }
-  const Json& at(std::string_view key) const { return object_.at(std::string(key)); }
-  const std::string& where() const { return where_; }
-
-  Index integer(std::string_view key, Index least) const {
-    const std::string rule = fmt::format("a whole number of at least {}", least);
-    if (!has(key)) miss(key, rule);
-    Index value = 0;
-    if (!whole(at(key), value) || value < least) refuse(key, rule);
-    return value;
-  }
-  Index integer(std::string_view key, Index least, Index otherwise) const {
-    return has(key) ? integer(key, least) : otherwise;
-  }
-
-  std::uint64_t seed(std::string_view key) const {
-    if (!has(key)) return 0;
-    if (!at(key).is_number_unsigned()) refuse(key, "a whole number in [0, 2^64)");
-    return at(key).get<std::uint64_t>();
-  }
-
-  double probability(std::string_view key, double otherwise) const {
-    if (!has(key)) return otherwise;
-    const double value = at(key).is_number() ? at(key).get<double>() : -1;
-    if (!(value >= 0 && value <= 1)) refuse(key, "a number in [0, 1]");
-    return value;
-  }
-
-  // Two agents.
-  std::pair<Index, Index> ends(std::string_view key) const {
-    std::pair<Index, Index> ends;
-    const Json& value = at(key);
-    if (!(value.is_array() && value.size() == 2 && whole(value[0], ends.first) && whole(value[1], ends.second) &&
-          ends.first >= 0 && ends.second >= 0))
-      refuse(key, "[agent, agent]");
-    return ends;
-  }
-
-  // The first and the last round; null for no end.
-  std::pair<Index, Index> rounds(std::string_view key) const {
-    std::pair<Index, Index> range{0, LinkFault::forever};
-    if (!has(key)) return range;
-    const Json& value = at(key);
-    if (!(value.is_array() && value.size() == 2 && whole(value[0], range.first) &&
-          (value[1].is_null() || whole(value[1], range.second)) && range.first >= 0 && range.first <= range.second))
-      refuse(key, "[first, last], or [first, null] for no end");
-    return range;
-  }
-
-  void require_keys(std::span<const std::string_view> known) const {
-    for (const auto& [key, value] : object_.items())
-      if (std::find(known.begin(), known.end(), key) == known.end())
-        throw DataError(fmt::format("{}{}: no such key here{}", where_, clipped(key), did_you_mean(key, known)));
-  }
-
- private:
-  static bool whole(const Json& value, Index& out) {
-    if (!value.is_number_integer()) return false;
-    if (value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(LinkFault::forever))
-      return false;
-    out = value.get<Index>();
-    return true;
-  }
-
-  static std::string clipped(std::string text) {
-    constexpr std::size_t longest = 60;
-    if (text.size() > longest) text = text.substr(0, longest - 3) + "...";
-    return text;
-  }
-
-  const Json& object_;
-  std::string where_;
-};
-
-// The parser keeps the last of two equal keys and says nothing.
-Json parse_json(std::string_view text, std::string_view name) {
-  std::vector<std::set<std::string>> keys;
-  const auto check = [&](int, Json::parse_event_t event, Json& parsed) {
-    if (event == Json::parse_event_t::object_start) keys.emplace_back();
-    if (event == Json::parse_event_t::object_end) keys.pop_back();
-    if (event == Json::parse_event_t::key && !keys.back().insert(parsed.get<std::string>()).second)
-      throw DataError(fmt::format("{}: {}: given twice", name, parsed.get<std::string>()));
-    return true;
-  };
-  try {
-    return Json::parse(text, check);
-  } catch (const Json::parse_error& error) {
-    const std::string_view before = text.substr(0, std::min(text.size(), error.byte == 0 ? 0 : error.byte - 1));
-    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
-    const auto column = before.size() - (before.rfind('\n') == before.npos ? 0 : before.rfind('\n') + 1) + 1;
-    throw DataError(fmt::format("{}:{}:{}: must be JSON, and is not from here on", name, line, column));
-  } catch (const Json::exception& error) {
-    throw DataError(fmt::format("{}: must be JSON: {}", name, error.what()));
-  }
-}
+using Reader = JsonReader;
 
 LinkFault read_link_fault(const Reader& event, std::string_view key, LinkFault::Kind kind) {
   const bool late = kind == LinkFault::Kind::delay;
@@ -193,7 +83,7 @@ std::pair<std::string_view, std::string_view> halves(std::string_view flag, std:
 }  // namespace
 
 Faults parse_faults(std::string_view text, std::string_view name) {
-  const Json json = parse_json(text, name);
+  const nlohmann::json json = parse_json(text, name);
   if (!json.is_object()) throw DataError(fmt::format("{}: must be a JSON object", name));
   const Reader top(json, fmt::format("{}: ", name));
   constexpr std::string_view known[] = {"seed", "patience", "quorum", "give_up", "drop", "loss", "delay", "events"};
@@ -218,7 +108,7 @@ Faults parse_faults(std::string_view text, std::string_view name) {
                             .rounds_late = delay.integer("by", 1)});
   }
   if (!top.has("events")) return faults;
-  const Json& events = top.at("events");
+  const nlohmann::json& events = top.at("events");
   if (!events.is_array()) top.refuse("events", "a list of objects");
   for (std::size_t e = 0; e < events.size(); ++e) {
     const std::string where = fmt::format("{}: events[{}]", name, e);

@@ -7,7 +7,6 @@
 #include <CLI/CLI.hpp>
 
 #include <Eigen/Core>
-#include <fstream>
 
 #include "commands.hpp"
 #include "hearsay/error.hpp"
@@ -15,28 +14,12 @@
 #include "hearsay/threads.hpp"
 #include "hearsay/version.hpp"
 #include "inputs.hpp"
+#include "machine.hpp"
 #include "outputs.hpp"
 
 namespace hearsay::app {
 
 namespace {
-
-std::string compiler() {
-#if defined(__clang__)
-  return fmt::format("clang {}", __clang_version__);
-#elif defined(__GNUC__)
-  return fmt::format("gcc {}", __VERSION__);
-#else
-  return "unknown";
-#endif
-}
-
-std::string processor() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string text; std::getline(file, text);)
-    if (text.starts_with("model name")) return text.substr(text.find(':') + 2);
-  return "unknown";
-}
 
 std::int64_t memory_bytes() {
   return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::int64_t>(sysconf(_SC_PAGESIZE));

@@ -32,6 +32,7 @@ constexpr Setter setters[] = {
     {"labels", [](Job& job, const std::string& text) { job.labels = text; }},
     {"json", [](Job& job, const std::string& text) { job.json = text; }},
     {"trace", [](Job& job, const std::string& text) { job.trace = text; }},
+    {"out", [](Job& job, const std::string& text) { job.out = text; }},
     {"faults", [](Job& job, const std::string& text) { job.faults_file = text; }},
     {"checkpoint", [](Job& job, const std::string& text) { job.checkpoint = text; }},
     {"checkpoint-every",
@@ -60,7 +61,8 @@ constexpr Flag flags[] = {{"center", &Job::center},
                           {"largest-component", &Job::largest_component},
                           {"resume", &Job::resume},
                           {"quiet", &Job::quiet},
-                          {"one-per-rank", &Job::one_per_rank}};
+                          {"one-per-rank", &Job::one_per_rank},
+                          {"quick", &Job::quick}};
 
 // A flag that was repeated arrives as a list.
 bool set_faults(Faults& faults, std::string_view flag, std::string_view list) {

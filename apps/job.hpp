@@ -33,6 +33,7 @@ struct Job {
   bool resume = false;
   bool quiet = false;
   bool one_per_rank = false;
+  bool quick = false;
   std::string label_column;
   double shift = 0;
   Index block_rows = 1024;
@@ -42,6 +43,7 @@ struct Job {
 
   std::filesystem::path start, reference;                                    ///< empty: not given
   std::filesystem::path components, scores, embedding, labels, json, trace;  ///< likewise
+  std::filesystem::path out = "figures";
   std::filesystem::path checkpoint;
   Index checkpoint_every = 100;
 

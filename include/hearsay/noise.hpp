@@ -33,6 +33,10 @@ NoiseModel<S> sphere_noise(double xi, std::uint64_t seed);
 template <class S>
 NoiseModel<S> adversarial_noise(Block<S> U, double xi, std::uint64_t seed);
 
+/// The same for a diagonal A, whose eigenvectors are the axes: no product with U.
+template <class S>
+NoiseModel<S> adversarial_noise(double xi, std::uint64_t seed);
+
 /// Tight example (i): xi [0 .. 0, v_{k+1}], along one unwanted eigenvector, in column k. With xi = 8 (l_k - 2
 /// sqrt(beta)) eps the error stays above eps for ever. Doubled at product 0, because the first step halves its product.
 template <class S>

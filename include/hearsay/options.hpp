@@ -19,7 +19,14 @@ namespace hearsay {
 enum class OptionKind { flag, integer, real, choice, text, file };
 
 /// The commands an option belongs to, as a set of bits.
-enum Commands : unsigned { in_pca = 1, in_eigs = 2, in_cluster = 4, in_plan = 8, in_decentralized = 16 };
+enum Commands : unsigned {
+  in_pca = 1,
+  in_eigs = 2,
+  in_cluster = 4,
+  in_plan = 8,
+  in_decentralized = 16,
+  in_experiments = 32  ///< reproduce and experiment
+};
 inline constexpr unsigned in_solves = in_pca | in_eigs | in_cluster;
 
 /// What an option is about: the heading it is listed under.

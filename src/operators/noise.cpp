@@ -59,6 +59,16 @@ NoiseModel<S> adversarial_noise(Block<S> U, double xi, std::uint64_t seed) {
 }
 
 template <class S>
+NoiseModel<S> adversarial_noise(double xi, std::uint64_t seed) {
+  require_level("adversarial noise norm", xi);
+  return {"adversarial", xi, [=](std::uint64_t product, ConstBlockView<S>, BlockView<S> Xi) {
+            fill_normal<S>(noise_key(seed, product), Xi);
+            Xi = Xi.cwiseAbs();
+            Xi *= static_cast<S>(-xi) / spectral_norm<S>(Xi);
+          }};
+}
+
+template <class S>
 NoiseModel<S> tight_outside_noise(Vector<S> v_next, Index k, double xi) {
   require_level("tight noise norm", xi);
   return {"tight-outside", xi, [=](std::uint64_t product, ConstBlockView<S>, BlockView<S> Xi) {
@@ -108,6 +118,7 @@ void NoisyOperator<S>::seek(std::uint64_t position) const {
   template NoiseModel<S> gaussian_noise<S>(double, std::uint64_t);              \
   template NoiseModel<S> sphere_noise<S>(double, std::uint64_t);                \
   template NoiseModel<S> adversarial_noise<S>(Block<S>, double, std::uint64_t); \
+  template NoiseModel<S> adversarial_noise<S>(double, std::uint64_t);           \
   template NoiseModel<S> tight_outside_noise<S>(Vector<S>, Index, double);      \
   template NoiseModel<S> tight_inside_noise<S>(Block<S>, double, double);       \
   template class NoisyOperator<S>;

@@ -151,7 +151,12 @@ constexpr OptionRecord table[] = {
      output, in_solves | in_decentralized | in_plan},
     {"trace", "", "FILE.csv", file, "", "ends in .csv",
      "Write a line per iteration: rounds, bytes, residual, agreement", output, in_decentralized},
-    {"quiet", "-q", "", flag, "false", "", "No progress line", output, in_solves | in_decentralized},
+    {"out", "", "DIR", file, "figures", "", "The directory for figures, data, claims and the page; made if need be",
+     output, in_experiments},
+    {"quick", "", "", flag, "false", "",
+     "A smaller version of the experiment, as it says itself: fewer seeds, smaller dimensions", running,
+     in_experiments},
+    {"quiet", "-q", "", flag, "false", "", "No progress line", output, in_solves | in_decentralized | in_experiments},
 
     {"data", "", "FILE", file, "", "", "Take the eigenvalues of the covariance of these data", input, in_plan},
     {"matrix", "", "FILE", file, "", "", "Take the eigenvalues of this symmetric matrix", input, in_plan},
@@ -176,7 +181,7 @@ constexpr OptionRecord table[] = {
     {"one-per-rank", "", "", flag, "false", "", "Refuse to put two agents' data into one process", running,
      in_decentralized},
     {"threads", "", "N", integer, "all", "at least 1", "Threads to use; results do not depend on it", running,
-     in_solves | in_decentralized | in_plan},
+     in_solves | in_decentralized | in_plan | in_experiments},
 };
 
 }  // namespace

@@ -6,7 +6,7 @@ import pytest
 
 from conftest import SOURCE
 
-COMMANDS = ["pca", "eigs", "cluster", "plan", "datasets", "info", "completion"]
+COMMANDS = ["pca", "eigs", "cluster", "plan", "reproduce", "experiment", "datasets", "info", "completion"]
 
 
 def test_the_version_is_one_line(hearsay):

@@ -1,0 +1,41 @@
+// What an experiment leaves behind: a CSV, figures, the verdicts on its claims, and one page with all of it.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "experiment_file.hpp"
+#include "experiments/experiment.hpp"
+#include "report.hpp"
+
+namespace hearsay::app {
+
+struct Reproduced {
+  ExperimentFile file;
+  experiments::Outcome outcome;
+  double seconds = 0;
+};
+
+/// What the page says of the circumstances.
+struct Circumstances {
+  std::string command;  ///< as it was given
+  std::string processor, compiler, kernels;
+  int threads = 1;
+  std::string finished;  ///< date and time, UTC
+  double seconds = 0;
+};
+
+/// Lines panel,curve,x,median,low,high: the same bytes for the same experiment.
+std::string curves_csv(const Reproduced& done);
+
+/// Every claim with its number, its bounds and whether it holds.
+Json claims_json(const std::vector<Reproduced>& all);
+
+/// "at least 5", "from 0.8 to 1.2".
+std::string bounds_text(const experiments::Claim& claim);
+
+/// A self-contained page: no request leaves it.
+std::string page_html(const std::vector<Reproduced>& all, const Circumstances& circumstances);
+
+}  // namespace hearsay::app

@@ -1,0 +1,221 @@
+// hearsay reproduce, hearsay experiment: experiments run, drawn, and held against what is claimed of them.
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+
+#include "commands.hpp"
+#include "embedded_experiments.hpp"
+#include "experiment_data.hpp"
+#include "figure.hpp"
+#include "figure_report.hpp"
+#include "hearsay/error.hpp"
+#include "hearsay/linalg.hpp"
+#include "hearsay/threads.hpp"
+#include "job.hpp"
+#include "machine.hpp"
+#include "outputs.hpp"
+#include "terminal.hpp"
+
+namespace hearsay::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+void make_directory(const fs::path& path) {
+  std::error_code problem;
+  fs::create_directories(path, problem);
+  require(!problem && fs::is_directory(path),
+          fmt::format("out = {}: must be a directory, or a place for one", path.string()));
+}
+
+// rsvg-convert, if it is there: 0 for a picture made.
+int convert(const fs::path& svg, const char* format) {
+  fs::path target = svg;
+  target.replace_extension(format);
+  std::string words[] = {
+      "rsvg-convert", "--format",      format,      "--zoom", format == std::string_view("png") ? "2" : "1",
+      "--output",     target.string(), svg.string()};
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  pid_t child = 0;
+  if (posix_spawnp(&child, "rsvg-convert", nullptr, nullptr, arguments.data(), environ) != 0) return 127;
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : failed;
+}
+
+class Pictures {
+ public:
+  void make(const fs::path& svg) {
+    for (const char* format : {"png", "pdf"}) {
+      if (missing_) return;
+      const int code = convert(svg, format);
+      missing_ = code == 127;
+      require(missing_ || code == 0, fmt::format("{}: rsvg-convert could not make a {} of it", svg.string(), format));
+    }
+  }
+  bool missing() const { return missing_; }
+
+ private:
+  bool missing_ = false;
+};
+
+std::optional<Reproduced> reproduce(ExperimentFile file, ProgressLine& progress, const InterruptGuard& interrupt) {
+  const auto start = Clock::now();
+  auto outcome = experiments::run(file.experiment, threads(), [&](std::size_t done, std::size_t all) {
+    if (progress.due()) progress.show(fmt::format("{}: {} of {} runs", file.experiment.name, done, all));
+    return !interrupt.interrupted();
+  });
+  if (!outcome) return std::nullopt;
+  return Reproduced{.file = std::move(file), .outcome = std::move(*outcome), .seconds = seconds_since(start)};
+}
+
+void write_figure(const Reproduced& done, const fs::path& directory, Pictures& pictures) {
+  const std::string& name = done.file.experiment.name;
+  const fs::path folder = directory / name;
+  make_directory(folder);
+  write_text(folder / (name + ".csv"), curves_csv(done));
+  write_text(folder / (name + ".json"), done.file.settled + "\n");
+  const fs::path svg = folder / (name + ".svg");
+  write_text(svg, figure_svg(drawings(done.file.experiment, done.outcome), done.file.experiment.title));
+  pictures.make(svg);
+}
+
+std::string verdict_lines(const Reproduced& done) {
+  std::string text = fmt::format("{}: {}\n", done.file.experiment.name, done.file.experiment.title);
+  for (const experiments::Verdict& verdict : done.outcome.verdicts)
+    text += fmt::format("  {}  {:<28} {:>10.4g}  ({})\n", verdict.holds ? "holds" : "FAILS", verdict.claim.name,
+                        verdict.value, bounds_text(verdict.claim));
+  return text;
+}
+
+Circumstances circumstances(const Job& job, double seconds) {
+  std::string command = "hearsay " + job.command;
+  for (const std::string& input : job.inputs) command += " " + input;
+  if (job.quick) command += " --quick";
+  return {.command = std::move(command),
+          .processor = processor(),
+          .compiler = compiler(),
+          .kernels = kernel_name(),
+          .threads = threads(),
+          .finished = fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(std::time(nullptr))),
+          .seconds = seconds};
+}
+
+int run_all(const Job& job, std::vector<ExperimentFile> files) {
+  make_directory(job.out);
+  const auto start = Clock::now();
+  Pictures pictures;
+  std::vector<Reproduced> all;
+  {
+    ProgressLine progress(job.quiet);
+    const InterruptGuard interrupt;
+    for (ExperimentFile& file : files) {
+      auto done = reproduce(std::move(file), progress, interrupt);
+      if (!done) {
+        fmt::print(stderr, "hearsay: interrupted; {} holds the figures that were finished\n", job.out.string());
+        return stopped_early;
+      }
+      write_figure(*done, job.out, pictures);
+      all.push_back(std::move(*done));
+    }
+  }
+  const Json claims = claims_json(all);
+  write_json(job.out / "claims.json", claims);
+  write_text(job.out / "report.html", page_html(all, circumstances(job, seconds_since(start))));
+
+  for (const Reproduced& done : all) fmt::print("{}", verdict_lines(done));
+  fmt::print("\n{} of {} claims hold; see {}\n", claims["hold"].get<std::size_t>(), claims["claims"].get<std::size_t>(),
+             (job.out / "report.html").string());
+  if (pictures.missing()) fmt::print("no PNG and PDF: rsvg-convert is not there (Debian: librsvg2-bin)\n");
+  return claims["fail"] == 0 ? done : stopped_early;
+}
+
+int list_experiments() {
+  for (const EmbeddedExperiment& embedded : embedded_experiments())
+    fmt::print("{:<16} {}\n", embedded.name, parse_experiment(embedded.text, embedded.name, false).experiment.title);
+  return done;
+}
+
+int run_reproduce(const Job& job) {
+  if (job.inputs == std::vector<std::string>{"list"}) return list_experiments();
+  std::vector<std::string_view> known = {"all", "list"};
+  for (const EmbeddedExperiment& embedded : embedded_experiments()) known.push_back(embedded.name);
+  for (const std::string& name : job.inputs)
+    require(std::find(known.begin(), known.end(), name) != known.end() && (name != "list" || job.inputs.size() == 1),
+            fmt::format("{}: must be one of {}{}", name, fmt::join(known, ", "), did_you_mean(name, known)));
+  const bool all = std::find(job.inputs.begin(), job.inputs.end(), "all") != job.inputs.end();
+  std::vector<ExperimentFile> files;
+  for (const EmbeddedExperiment& embedded : embedded_experiments()) {
+    const bool asked_for = std::find(job.inputs.begin(), job.inputs.end(), embedded.name) != job.inputs.end();
+    if (!all && !asked_for) continue;
+    ExperimentFile file = parse_experiment(embedded.text, embedded.name, job.quick);
+    try {
+      load_data(file.experiment);
+    } catch (const Error& error) {
+      if (asked_for) throw;
+      fmt::print(stderr, "hearsay: {} is left out: {}\n", embedded.name, error.what());
+      continue;
+    }
+    files.push_back(std::move(file));
+  }
+  return run_all(job, std::move(files));
+}
+
+int run_experiment(const Job& job) {
+  std::vector<ExperimentFile> files;
+  for (const std::string& path : job.inputs) {
+    files.push_back(read_experiment(path, job.quick));
+    load_data(files.back().experiment);
+    const std::string& name = files.back().experiment.name;
+    require(std::count_if(files.begin(), files.end(),
+                          [&name](const ExperimentFile& file) { return file.experiment.name == name; }) == 1,
+            fmt::format("{}: name = {}: must differ from those of the other files", path, name));
+  }
+  return run_all(job, std::move(files));
+}
+
+}  // namespace
+
+void add_reproduce(CLI::App& root, Action& action) {
+  add_command(root, action,
+              {.name = "reproduce",
+               .summary = "The paper's figures, recomputed and drawn, with its claims checked",
+               .input = "WHAT",
+               .input_help = "all, or experiments by name; list names them",
+               .many_inputs = true,
+               .footer = "Exit code 3: a claim does not hold; everything is written all the same.\n\nExamples:\n"
+                         "  hearsay reproduce list\n"
+                         "  hearsay reproduce all --out figures\n"
+                         "  hearsay reproduce fig1 --quick",
+               .options = in_experiments},
+              run_reproduce);
+}
+
+void add_experiment(CLI::App& root, Action& action) {
+  add_command(root, action,
+              {.name = "experiment",
+               .summary = "Run experiments of your own, described as data",
+               .input = "FILE.json",
+               .input_help = "What to run; experiments/ of the sources holds the paper's, to copy and change",
+               .many_inputs = true,
+               .footer = "Exit code 3: a claim does not hold; everything is written all the same.\n\nExamples:\n"
+                         "  hearsay experiment my.json --out figures",
+               .options = in_experiments},
+              run_experiment);
+}
+
+}  // namespace hearsay::app

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace hearsay::experiments {
+
+/// What one run leaves: the error at every iteration from 0, what it had cost by then, and what else was measured.
+struct Trace {
+  std::vector<double> error;
+  std::vector<double> rounds = {}, bytes = {};  ///< empty where nobody gossips
+  std::map<std::string, double> facts = {};
+};
+
+}  // namespace hearsay::experiments

@@ -1,0 +1,88 @@
+#include "experiment_file.hpp"
+
+#include <gtest/gtest.h>
+#include <hearsay/error.hpp>
+
+#include <string>
+
+namespace hearsay::app {
+namespace {
+
+using namespace experiments;
+
+constexpr const char* whole = R"({
+  "name": "mine", "title": "Mine", "seeds": [7, 8],
+  "axes": {"y": {"label": "error"}},
+  "run": {"dimension": 50, "gap": 0.1},
+  "panels": [
+    {"name": "a", "title": "A", "axes": {"x": {"scale": "log"}}, "run": {"gap": 0.2},
+     "curves": [{"name": "plain", "run": {"momentum": "none"}},
+                {"name": "near", "parameter": 0.3, "run": {"gap": 0.3, "momentum": "between:0.25", "noise": "sphere"}}]},
+    {"name": "b", "title": "B", "curves": [{"name": "t", "run": {"momentum": "paper"}}]}],
+  "claims": [{"name": "c", "says": "s", "panel": "a", "measure": "floor", "curves": ["plain"], "at_most": 1}],
+  "quick": {"seeds": [7], "run": {"dimension": 20}}
+})";
+
+std::string changed(std::string text, const std::string& from, const std::string& to) {
+  return text.replace(text.find(from), from.size(), to);
+}
+
+std::string message_of(const std::string& text) {
+  try {
+    (void)parse_experiment(text, "my.json", false);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(ExperimentFile, SaysOnceWhatItsPartsHaveInCommon) {
+  const Experiment experiment = parse_experiment(whole, "my.json", false).experiment;
+
+  EXPECT_EQ(experiment.seeds, (std::vector<std::uint64_t>{7, 8}));
+  const auto plain = std::get<PlantedRun>(experiment.panels[0].curves[0].run);
+  const auto near = std::get<PlantedRun>(experiment.panels[0].curves[1].run);
+  const auto other = std::get<PlantedRun>(experiment.panels[1].curves[0].run);
+  EXPECT_EQ(plain.spectrum.dimension, 50);
+  EXPECT_EQ(plain.spectrum.gap, 0.2);
+  EXPECT_EQ(plain.momentum, (MomentumChoice{MomentumChoice::Rule::times_optimal, 0}));
+  EXPECT_EQ(near.spectrum.gap, 0.3);
+  EXPECT_EQ(near.momentum, (MomentumChoice{MomentumChoice::Rule::between, 0.25}));
+  EXPECT_EQ(near.noise, NoiseChoice::Kind::sphere);
+  EXPECT_EQ(other.spectrum.gap, 0.1);
+  EXPECT_EQ(other.momentum.rule, MomentumChoice::Rule::paper);
+  EXPECT_TRUE(experiment.panels[0].x.logarithmic);
+  EXPECT_FALSE(experiment.panels[1].x.logarithmic);
+  EXPECT_EQ(experiment.panels[1].y.label, "error");
+  EXPECT_EQ(experiment.claims[0].at_most, 1);
+}
+
+TEST(ExperimentFile, IsSmallerWhenQuick) {
+  const ExperimentFile quick = parse_experiment(whole, "my.json", true);
+
+  EXPECT_EQ(quick.experiment.seeds, std::vector<std::uint64_t>{7});
+  EXPECT_EQ(std::get<PlantedRun>(quick.experiment.panels[0].curves[0].run).spectrum.dimension, 20);
+  EXPECT_EQ(parse_experiment(quick.settled, "settled", false).experiment.seeds, quick.experiment.seeds);
+}
+
+TEST(ExperimentFile, NamesWhatIsWrongWithIt) {
+  EXPECT_EQ(message_of(whole), "accepted");
+  EXPECT_EQ(message_of(changed(whole, "\"name\": \"mine\", ", "")), "my.json: name: missing; must be a text");
+  EXPECT_EQ(message_of(changed(whole, "\"mine\"", "\"../mine\"")),
+            "my.json: name = \"../mine\": must be a word of small letters, digits and dashes, for files bear it");
+  EXPECT_EQ(message_of(changed(whole, "[7, 8]", "[7, -8]")),
+            "my.json: seeds = [7,-8]: must be a list of whole numbers in [0, 2^64)");
+  EXPECT_EQ(message_of(changed(whole, "\"between:0.25\"", "\"beetween\"")),
+            "my.json: panels[0].curves[1].run.momentum = \"beetween\": must be none, paper, auto, critical, optimal, "
+            "optimal:FRACTION or between:SHARE");
+  EXPECT_EQ(message_of(changed(whole, "\"gap\": 0.3", "\"gapp\": 0.3")),
+            "my.json: panels[0].curves[1].run.gapp: no such key here; did you mean gap?");
+  EXPECT_EQ(message_of(changed(whole, "\"sphere\"", "\"spher\"")),
+            "my.json: panels[0].curves[1].run.noise = \"spher\": must be one of none, gaussian, sphere, adversarial; "
+            "did you mean sphere?");
+  EXPECT_EQ(message_of("[1]"), "my.json: must be a JSON object");
+  EXPECT_EQ(message_of("{\n\"name\" 1"), "my.json:2:8: must be JSON, and is not from here on");
+}
+
+}  // namespace
+}  // namespace hearsay::app

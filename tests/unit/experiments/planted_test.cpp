@@ -1,0 +1,100 @@
+#include <gtest/gtest.h>
+#include <hearsay/error.hpp>
+#include <hearsay/noise.hpp>
+#include <hearsay/operators/stored.hpp>
+#include <hearsay/power.hpp>
+#include <hearsay/random.hpp>
+
+#include "experiments/runs.hpp"
+#include "support/planted.hpp"
+
+namespace hearsay::experiments {
+namespace {
+
+PlantedRun small_run(double momentum_value = 1) {
+  return {.spectrum = {.dimension = 60, .rank = 4, .gap = 0.1},
+          .noise_level = 1e-4,
+          .momentum = {MomentumChoice::Rule::times_optimal, momentum_value},
+          .iterations = 80};
+}
+
+// The paper's way: a dense matrix with random eigenvectors, the start and the noise turned with it.
+std::vector<double> turned(const PlantedRun& run, std::uint64_t seed) {
+  const auto [d, k, gap, rest] = run.spectrum;
+  const auto planted = test::planted_spectrum(test::paper_spectrum(d, k, gap), 9);
+  Block<double> normal(d, k);
+  fill_normal<double>({.seed = seed, .stream = Stream::start_block}, normal);
+  const Block<double> start = planted.U * normal, U = planted.top(k);
+  const DenseSymmetric<double> exact(planted.A);
+  const auto A = noisy(exact, adversarial_noise<double>(planted.U, run.noise_level, seed));
+  Hooks<double> hooks;
+  hooks.start = &start;
+  hooks.reference = &U;
+  const auto result = accelerated_power<double>(A,
+                                                {.rank = k,
+                                                 .momentum = Momentum::fixed(beta_of(run.momentum, run.spectrum)),
+                                                 .oversample = 0,
+                                                 .tolerance = 1e-300,
+                                                 .max_iterations = run.iterations,
+                                                 .extraction = Extraction::nested,
+                                                 .stop_at_noise_floor = false},
+                                                hooks);
+  std::vector<double> sines;
+  for (const auto& entry : result.history) sines.push_back(entry.sin_theta);
+  return sines;
+}
+
+TEST(PlantedRun, InTheEigenbasisIsTheRunOnTheTurnedMatrix) {
+  for (const double fraction : {0.0, 0.9, 1.0}) {
+    const PlantedRun run = small_run(fraction);
+
+    const Trace here = trace(run, 3);
+    const std::vector<double> there = turned(run, 3);
+
+    ASSERT_EQ(here.error.size(), there.size());
+    for (std::size_t t = 0; t < there.size(); ++t) EXPECT_NEAR(here.error[t] / there[t], 1, 1e-8) << "t = " << t;
+  }
+}
+
+TEST(PlantedRun, GivesTheSameBitsAgainAndOthersForAnotherSeed) {
+  EXPECT_EQ(trace(small_run(), 1).error, trace(small_run(), 1).error);
+  EXPECT_NE(trace(small_run(), 1).error, trace(small_run(), 2).error);
+}
+
+TEST(PlantedRun, StartsTheAdaptiveMethodFromTheColumnsOfTheOthers) {
+  PlantedRun adaptive = small_run();
+  adaptive.momentum = {MomentumChoice::Rule::paper, 0};
+
+  EXPECT_NEAR(trace(adaptive, 5).error.front(), trace(small_run(), 5).error.front(), 1e-12);
+}
+
+TEST(PlantedRun, PredictsTheFloorOfAdversarialNoise) {
+  const Trace run = trace(small_run(), 1);
+
+  EXPECT_NEAR(run.error.back() / run.facts.at("predicted_floor"), 1, 0.15);
+}
+
+TEST(PlantedRun, TakesItsMomentumFromTheSpectrum) {
+  const PlantedSpectrum spectrum{.gap = 0.2};
+
+  EXPECT_DOUBLE_EQ(beta_of({MomentumChoice::Rule::times_optimal, 0}, spectrum), 0);
+  EXPECT_DOUBLE_EQ(beta_of({MomentumChoice::Rule::times_optimal, 0.5}, spectrum), 0.08);
+  EXPECT_DOUBLE_EQ(beta_of({MomentumChoice::Rule::between, 0}, spectrum), 0.16);
+  EXPECT_DOUBLE_EQ(beta_of({MomentumChoice::Rule::between, 1}, spectrum), 0.25);
+  EXPECT_THROW(beta_of({MomentumChoice::Rule::paper, 0}, spectrum), InvalidArgument);
+}
+
+TEST(PlantedRun, RefusesASpectrumThatIsNone) {
+  PlantedRun run = small_run();
+  run.spectrum.rank = 60;
+  EXPECT_THROW(trace(run, 1), InvalidArgument);
+  run = small_run();
+  run.spectrum.gap = 0;
+  EXPECT_THROW(trace(run, 1), InvalidArgument);
+  run = small_run();
+  run.spectrum.rest = 0.95;
+  EXPECT_THROW(trace(run, 1), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace hearsay::experiments
