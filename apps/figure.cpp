@@ -82,7 +82,8 @@ class Scale {
   static std::string with_thousands(double value) {
     std::string text = fmt::format("{:g}", value);
     if (value < 1e4 || value >= 1e6 || text.find_first_not_of("0123456789") != text.npos) return text;
-    return text.insert(text.size() - 3, " ");  // a thin blank
+    const std::size_t thousands = text.size() - 3;
+    return fmt::format("{} {}", text.substr(0, thousands), text.substr(thousands));  // 10 000
   }
 
   bool logarithmic_;
