@@ -74,7 +74,7 @@ Json result_json(const Report& report) {
   Json json;
   json["command"] = job.command;
   json["version"] = version;
-  json["method"] = job.solve.power.momentum.rule == Momentum::Rule::none ? "npm" : "anpm";
+  json["method"] = job.solve.plain ? "npm" : name(power.method);
   json["k"] = job.solve.power.rank;
   json["dimension"] = report.dimension;
   json["samples"] = report.samples ? Json(report.samples->samples) : Json(nullptr);

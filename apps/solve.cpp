@@ -120,6 +120,8 @@ Outcome solve(const Job& job, const Problem<S>& problem) {
   NoiseModel<S> noise = noise_model<S>(settings, spectrum);
   std::optional<Auditor<S>> auditor;
   if (job.audit) {
+    options.method = SolveMethod::anpm;  // step by step, as the theorem has it
+    options.qr_every = 1;
     if (!known) known = Block<double>(spectrum->vectors.leftCols(k));
     auditor.emplace(*known, *spectrum, *job.audit);
     noise = auditor->listen(std::move(noise));
@@ -161,14 +163,14 @@ Outcome solve(const Job& job, const Problem<S>& problem) {
 
 template <class S>
 PowerResult<S> power(OperatorRef<S> A, const NoiseModel<S>& noise, const PowerOptions& options, const Hooks<S>& hooks) {
-  if (!noise.fill) return accelerated_power<S>(A, options, hooks);
+  if (!noise.fill) return principal_subspace<S>(A, options, hooks);
   const NoisyOperator<S> inexact(A, noise);
-  return accelerated_power<S>(inexact, options, hooks);
+  return principal_subspace<S>(inexact, options, hooks);
 }
 
 PowerResult<double> mixed_power(OperatorRef<float> A_single, OperatorRef<double> A, const PowerOptions& options,
                                 const Hooks<double>& hooks, const Watch& watch) {
-  return mixed_precision_power(A_single, A, options, hooks,
+  return mixed_precision_subspace(A_single, A, options, hooks,
                                [&watch](const Iteration<float>& now) { return watch(now.entry); });
 }
 

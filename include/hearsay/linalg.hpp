@@ -30,6 +30,10 @@ S frobenius_norm(ConstBlockView<S> X);
 template <class S>
 void subtract_momentum(S shift, ConstBlockView<S> X, S beta, BlockView<S> X_prev, const Small<S>& R, BlockView<S> Y);
 
+/// Y <- Y - shift X - beta X_prev: the same between two QRs.
+template <class S>
+void subtract_momentum(S shift, ConstBlockView<S> X, S beta, ConstBlockView<S> X_prev, BlockView<S> Y);
+
 /// Z <- Z R^{-1}, R upper triangular and non-singular.
 template <class S>
 void solve_right(const Small<S>& R, BlockView<S> Z);

@@ -2,14 +2,14 @@
 // to what they can certify, and only what the tolerance asks beyond that is done in double.
 #pragma once
 
-#include "hearsay/power.hpp"
+#include "hearsay/subspace.hpp"
 
 namespace hearsay {
 
-/// A_single and A_double are the same matrix. The result is in double; its notes say how the work was shared. Hooks
-/// apply to the double part; `observe_single` sees the single-precision iterations.
-PowerResult<double> mixed_precision_power(OperatorRef<float> A_single, OperatorRef<double> A_double,
-                                          const PowerOptions& options, const Hooks<double>& hooks = {},
-                                          const std::function<bool(const Iteration<float>&)>& observe_single = {});
+/// principal_subspace() where A_single and A_double are the same matrix. The result is in double; its notes say how the
+/// work was shared. Hooks apply to the double part; `observe_single` sees the single-precision iterations.
+PowerResult<double> mixed_precision_subspace(OperatorRef<float> A_single, OperatorRef<double> A_double,
+                                             const PowerOptions& options, const Hooks<double>& hooks = {},
+                                             const std::function<bool(const Iteration<float>&)>& observe_single = {});
 
 }  // namespace hearsay

@@ -26,6 +26,8 @@ struct OperatorFacts {
   bool noisy = false;                  ///< products are known to be inexact
   int exponent = 0;        ///< the matrix is 2^exponent times what apply() computes; other facts are about apply()
   Index extra_passes = 0;  ///< readings of the data so far that were not products: means, a Gram matrix
+  bool exact = false;      ///< every product is A X to rounding, whenever it is asked for
+  double multiply_adds = 0;  ///< what a product with one column costs; 0 where that is not known
 };
 
 /// A reference to any SymmetricOperator, for code that is compiled once. Like a view it must not outlive what it refers

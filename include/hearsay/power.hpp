@@ -48,12 +48,18 @@ enum class Products { automatic, exact, noisy };
 /// under noise keep the accuracy of a block of k.
 enum class Extraction { automatic, ritz, nested };
 
+/// How principal_subspace() (subspace.hpp) finds it. accelerated_power() is anpm, whatever the options say.
+enum class SolveMethod { automatic, anpm, krylov };
+const char* name(SolveMethod method);
+
 struct PowerOptions {
   Index rank = 1;  ///< k: how many eigenvectors to find
+  SolveMethod method = SolveMethod::automatic;
   Momentum momentum = {};
   Damping damping = Damping::automatic;
   Index oversample = -1;     ///< p - k; -1 chooses: 1 under noise, else max(k, 4)
   double tolerance = 1e-10;  ///< on ||A V - V V'AV||_F / ||A V||_F
+  double sine_goal = 0;      ///< where positive, converged means also sin_theta_estimate <= this
   Index max_iterations = 1000;
   std::uint64_t seed = 0;  ///< drives the start block and nothing else
   Products products = Products::automatic;
@@ -61,11 +67,15 @@ struct PowerOptions {
   Index cooldown = 20;  ///< momentum-free steps after a noisy plateau; 0 turns them off
   bool stop_at_noise_floor = true;
   bool check_momentum = true;  ///< refuse a fixed momentum that is seen not to converge
+  /// Steps from one QR to the next, with nothing measured in between; 0 chooses: 1, the paper's, where products are
+  /// noisy or dear beside a QR, else as many as the conditioning of the block allows.
+  Index qr_every = 0;
 };
 
 enum class Status { converged, noise_floor, iteration_limit, stopped_by_observer, breakdown };
 const char* name(Status status);
 
+/// What was measured at X_t. There is an entry for every t whose block was made orthonormal.
 struct HistoryEntry {
   Index t = 0;
   double momentum = 0;  ///< beta_t of the step taken from here
@@ -75,10 +85,11 @@ struct HistoryEntry {
   double theta_1 = 0;  ///< the first Ritz value, the k-th, and the one after it (NaN where p = k)
   double theta_k = 0;
   double theta_next = 0;
-  double sin_theta = std::numeric_limits<double>::quiet_NaN();  ///< against Hooks::reference
+  double sin_theta = std::numeric_limits<double>::quiet_NaN();      ///< against Hooks::reference
+  double sine_estimate = std::numeric_limits<double>::quiet_NaN();  ///< of exact products
 };
 
-/// What an observer sees, once per iteration, after the product with X_t and before the step.
+/// What an observer sees, once per entry of the history, after the product with X_t and before the step.
 template <class S>
 struct Iteration {
   const HistoryEntry& entry;
@@ -101,14 +112,15 @@ struct PowerState {
   Index products = 0, passes = 0, householder_steps = 0, last_recheck = -1000;
   Block<S> best_basis;
   double best_residual = std::numeric_limits<double>::infinity();
+  double best_sine = std::numeric_limits<double>::quiet_NaN();
   std::vector<HistoryEntry> history;
 };
 
 template <class S>
 struct Hooks {
-  /// Called every iteration; returning false stops the solve with Status::stopped_by_observer.
+  /// Called for every entry of the history; returning false stops the solve with Status::stopped_by_observer.
   std::function<bool(const Iteration<S>&)> observe = {};
-  /// Called before every checkpoint_every-th iteration with the state to save.
+  /// Called every checkpoint_every iterations with the state to save.
   std::function<void(const PowerState<S>&)> checkpoint = {};
   Index checkpoint_every = 100;
   const PowerState<S>* resume = nullptr;  ///< go on from here
@@ -121,12 +133,15 @@ struct [[nodiscard]] PowerResult {
   Block<S> basis;         ///< d x k, orthonormal; Ritz vectors by decreasing eigenvalue, largest entry of each positive
   Vector<S> eigenvalues;  ///< k Ritz values, descending
   Status status = Status::iteration_limit;
+  SolveMethod method = SolveMethod::anpm;  ///< that was used
   Index iterations = 0;
-  double residual = 0;  ///< of exactly this basis, measured with a product of its own
+  double residual = 0;  ///< of exactly this basis
   double noise_floor = std::numeric_limits<double>::quiet_NaN();         ///< the residual's plateau, if one was reached
   double noise_level = 0;                                                ///< standard deviation of an entry's error
   double gap = std::numeric_limits<double>::quiet_NaN();                 ///< theta_k - theta_{k+1}, from Ritz values
-  double sin_theta_estimate = std::numeric_limits<double>::quiet_NaN();  ///< ||A V - V V'AV||_F / gap, at most 1
+  /// Of noisy products ||A V - V V'AV||_F / gap; of exact ones sharper, for the other columns of the block are known
+  /// too; at most 1.
+  double sin_theta_estimate = std::numeric_limits<double>::quiet_NaN();
   double momentum = 0;                                                   ///< beta of the last accelerated step
   double edge = 0;                                                       ///< b of that step
   Damping damping = Damping::symmetric;                                  ///< as used

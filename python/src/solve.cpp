@@ -118,9 +118,9 @@ auto run(Request<S>& request, const Spectral& spectrum_of, const Solve& solve) {
 
 template <class S>
 PowerResult<S> power(OperatorRef<S> A, const NoiseModel<S>& noise, const PowerOptions& options, const Hooks<S>& hooks) {
-  if (!noise.fill) return accelerated_power<S>(A, options, hooks);
+  if (!noise.fill) return principal_subspace<S>(A, options, hooks);
   const NoisyOperator<S> inexact(A, noise);
-  return accelerated_power<S>(inexact, options, hooks);
+  return principal_subspace<S>(inexact, options, hooks);
 }
 
 class Stopwatch {
@@ -212,12 +212,12 @@ SparseCovariance<S> covariance(const CsrView<S>& data, bool center) {
 }
 
 template <class S, class Data>
-nb::dict analyse(const Data& data, bool center, double sine_goal, Request<S> request) {
+nb::dict analyse(const Data& data, bool center, double sharpen_to, Request<S> request) {
   Stopwatch watch;
   PcaResult<S> result = run<S>(
       request, [&](const SolveSettings& settings) { return find_spectrum<S>(covariance<S>(data, center), settings); },
       [&](const PowerOptions& options, const NoiseModel<S>& noise, const Hooks<S>& hooks) {
-        return pca<S>(data, PcaOptions<S>{.power = options, .center = center, .noise = noise, .sine_goal = sine_goal},
+        return pca<S>(data, PcaOptions<S>{.power = options, .center = center, .noise = noise, .sharpen_to = sharpen_to},
                       hooks);
       });
   const double seconds = watch.seconds();
@@ -227,18 +227,18 @@ nb::dict analyse(const Data& data, bool center, double sine_goal, Request<S> req
 }
 
 template <class S>
-nb::dict pca_dense(const MatrixIn<S>& data, const Options& options, bool center, double sine_goal, const Noise* noise,
+nb::dict pca_dense(const MatrixIn<S>& data, const Options& options, bool center, double sharpen_to, const Noise* noise,
                    const Given<S>& start, nb::object callback) {
-  return analyse<S>(borrowed<S>(data), center, sine_goal,
+  return analyse<S>(borrowed<S>(data), center, sharpen_to,
                     request_from<S>(options, noise, start, {}, std::move(callback)));
 }
 
 template <class S>
 nb::dict pca_sparse(const VectorIn<std::int64_t>& row_start, const VectorIn<std::int32_t>& columns,
-                    const VectorIn<S>& values, Index cols, const Options& options, bool center, double sine_goal,
+                    const VectorIn<S>& values, Index cols, const Options& options, bool center, double sharpen_to,
                     const Noise* noise, const Given<S>& start, nb::object callback) {
   const SparseIn<S> data{row_start, columns, values, cols};
-  return analyse<S>(data.view(), center, sine_goal, request_from<S>(options, noise, start, {}, std::move(callback)));
+  return analyse<S>(data.view(), center, sharpen_to, request_from<S>(options, noise, start, {}, std::move(callback)));
 }
 
 // Both copies of the data are the caller's; the result is in double.
@@ -256,7 +256,7 @@ nb::dict pca_mixed(const MatrixIn<double>& data, const MatrixIn<float>& rounded,
   result.power = run<double>(
       request, [&](const SolveSettings& settings) { return find_spectrum<double>(A, settings); },
       [&](const PowerOptions& asked, const NoiseModel<double>&, const Hooks<double>& hooks) {
-        return mixed_precision_power(A_single, A, asked, hooks,
+        return mixed_precision_subspace(A_single, A, asked, hooks,
                                      [&request](const Iteration<float>& now) { return observe(request.watch, now); });
       });
   result.mean = A.mean();
@@ -441,10 +441,10 @@ void bind_moment(nb::module_& m) {
 template <class S>
 void bind_solves(nb::module_& m) {
   using nb::arg;
-  m.def("pca_dense", &pca_dense<S>, arg("data").noconvert(), arg("options"), arg("center"), arg("sine_goal"),
+  m.def("pca_dense", &pca_dense<S>, arg("data").noconvert(), arg("options"), arg("center"), arg("sharpen_to"),
         arg("noise").none(), arg("start").noconvert().none(), arg("callback").none());
   m.def("pca_sparse", &pca_sparse<S>, arg("row_start").noconvert(), arg("columns").noconvert(),
-        arg("values").noconvert(), arg("cols"), arg("options"), arg("center"), arg("sine_goal"), arg("noise").none(),
+        arg("values").noconvert(), arg("cols"), arg("options"), arg("center"), arg("sharpen_to"), arg("noise").none(),
         arg("start").noconvert().none(), arg("callback").none());
   m.def("eigs_dense", &eigs_dense<S>, arg("matrix").noconvert(), arg("options"), arg("shift"), arg("psd"),
         arg("noisy").none(), arg("noise").none(), arg("start").noconvert().none(), arg("reference").noconvert().none(),

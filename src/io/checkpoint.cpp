@@ -17,7 +17,7 @@ static_assert(std::endian::native == std::endian::little, "checkpoints are writt
 
 namespace {
 
-constexpr std::string_view magic = "hearsay checkpoint 1\n";
+constexpr std::string_view magic = "hearsay checkpoint 2\n";
 constexpr std::size_t digest_length = 64;
 
 class Writer {
@@ -89,7 +89,7 @@ template <class Archive, class State>
 void fields(Archive& archive, State& s) {
   archive(s.t), archive(s.has_previous), archive(s.cooldown_left), archive(s.exponent), archive(s.operator_position);
   archive(s.products), archive(s.passes), archive(s.householder_steps), archive(s.last_recheck),
-      archive(s.best_residual);
+      archive(s.best_residual), archive(s.best_sine);
   archive(s.X), archive(s.X_prev), archive(s.R), archive(s.best_basis);
 }
 
@@ -97,7 +97,7 @@ template <class Archive, class Entry>
 void entry_fields(Archive& archive, Entry& e) {
   archive(e.t), archive(e.momentum), archive(e.edge), archive(e.residual), archive(e.noise), archive(e.theta_1);
   archive(e.theta_k);
-  archive(e.theta_next), archive(e.sin_theta);
+  archive(e.theta_next), archive(e.sin_theta), archive(e.sine_estimate);
 }
 
 }  // namespace

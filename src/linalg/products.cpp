@@ -142,6 +142,20 @@ void subtract_momentum(S shift, ConstBlockView<S> X, S beta, BlockView<S> X_prev
   }
 }
 
+template <class S>
+void subtract_momentum(S shift, ConstBlockView<S> X, S beta, ConstBlockView<S> X_prev, BlockView<S> Y) {
+  const auto& kernel = kernels::table<S>();
+  const Index p = Y.cols(), chunks = (Y.rows() + gram_rows - 1) / gram_rows;
+  const Index ldx = X.outerStride(), ldz = X_prev.outerStride(), ldy = Y.outerStride();
+  const S *x = X.data(), *z = X_prev.data();
+  S* y = Y.data();
+#pragma omp parallel for schedule(static) num_threads(threads_for(double(Y.size())))
+  for (Index c = 0; c < chunks; ++c) {
+    const Index first = c * gram_rows, rows = std::min(gram_rows, Y.rows() - first);
+    kernel.subtract(rows, p, shift, x + first * ldx, ldx, beta, z + first * ldz, ldz, y + first * ldy, ldy);
+  }
+}
+
 const char* kernel_name() { return kernels::table<double>().name; }
 
 template void multiply<float>(const BorrowedBlock<float>&, ConstBlockView<float>, BlockView<float>);
@@ -156,6 +170,9 @@ template float frobenius_norm<float>(ConstBlockView<float>);
 template double frobenius_norm<double>(ConstBlockView<double>);
 template void solve_right<float>(const Small<float>&, BlockView<float>);
 template void solve_right<double>(const Small<double>&, BlockView<double>);
+template void subtract_momentum<float>(float, ConstBlockView<float>, float, ConstBlockView<float>, BlockView<float>);
+template void subtract_momentum<double>(double, ConstBlockView<double>, double, ConstBlockView<double>,
+                                        BlockView<double>);
 template void subtract_momentum<float>(float, ConstBlockView<float>, float, BlockView<float>, const Small<float>&,
                                        BlockView<float>);
 template void subtract_momentum<double>(double, ConstBlockView<double>, double, BlockView<double>, const Small<double>&,

@@ -56,12 +56,14 @@ void SumOperator<S>::apply(ConstBlockView<S> X, BlockView<S> Y) const {
 
 template <class S>
 OperatorFacts SumOperator<S>::facts() const {
-  OperatorFacts sum{.positive_semidefinite = weight_ >= 0};
+  OperatorFacts sum{.positive_semidefinite = weight_ >= 0, .exact = true};
   for (const auto& term : terms_) {
     const OperatorFacts facts = term.facts();
     sum.positive_semidefinite = sum.positive_semidefinite && facts.positive_semidefinite;
     sum.noisy = sum.noisy || facts.noisy;
     sum.extra_passes += facts.extra_passes;
+    sum.exact = sum.exact && facts.exact;
+    sum.multiply_adds += facts.multiply_adds;
   }
   return sum;
 }

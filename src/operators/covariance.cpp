@@ -280,7 +280,12 @@ void DenseCovariance<S>::seek(std::uint64_t position) const {
 
 template <class S>
 OperatorFacts DenseCovariance<S>::facts() const {
-  return {.positive_semidefinite = true, .exponent = 2 * exponent_, .extra_passes = extra_passes_};
+  const double d = static_cast<double>(dim()), product = 2.0 * double(data_.rows()) * double(data_.cols());
+  return {.positive_semidefinite = true,
+          .exponent = 2 * exponent_,
+          .extra_passes = extra_passes_,
+          .exact = true,
+          .multiply_adds = formed() ? d * d : product};
 }
 
 template <class S>

@@ -105,6 +105,7 @@ template <class S>
 OperatorFacts NoisyOperator<S>::facts() const {
   OperatorFacts facts = A_.facts();
   facts.noisy = facts.noisy || static_cast<bool>(model_.fill);
+  facts.exact = facts.exact && !facts.noisy;
   return facts;
 }
 

@@ -6,6 +6,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <tuple>
+#include <utility>
 
 #include "hearsay/error.hpp"
 
@@ -88,8 +90,12 @@ constexpr Setter setters[] = {
     {"rank", [](SolveSettings& s, std::string_view text) { s.power.rank = parse_integer("rank", text, 1); }},
     {"method",
      [](SolveSettings& s, std::string_view text) {
-       constexpr Word<bool> words[] = {{"anpm", false}, {"npm", true}};
-       s.plain = choose("method", text, words);
+       using Choice = std::pair<SolveMethod, bool>;  // and whether it is plain
+       constexpr Word<Choice> words[] = {{"auto", {SolveMethod::automatic, false}},
+                                         {"anpm", {SolveMethod::anpm, false}},
+                                         {"npm", {SolveMethod::anpm, true}},
+                                         {"krylov", {SolveMethod::krylov, false}}};
+       std::tie(s.power.method, s.plain) = choose("method", text, words);
      }},
     {"momentum", set_momentum},
     {"damping",
@@ -106,6 +112,11 @@ constexpr Setter setters[] = {
        s.tolerance_given = true;
        if (!(s.power.tolerance > 0)) refuse("tolerance", text, "finite and positive");
      }},
+    {"accuracy",
+     [](SolveSettings& s, std::string_view text) {
+       s.power.sine_goal = parse_real("accuracy", text);
+       if (!(s.power.sine_goal >= 0 && s.power.sine_goal < 1)) refuse("accuracy", text, "at least 0 and below 1");
+     }},
     {"max-iterations",
      [](SolveSettings& s, std::string_view text) {
        s.power.max_iterations = parse_integer("max-iterations", text, 0);
@@ -113,6 +124,10 @@ constexpr Setter setters[] = {
     {"oversample",
      [](SolveSettings& s, std::string_view text) {
        s.power.oversample = text == "auto" ? -1 : parse_integer("oversample", text, 0);
+     }},
+    {"qr-every",
+     [](SolveSettings& s, std::string_view text) {
+       s.power.qr_every = text == "auto" ? 0 : parse_integer("qr-every", text, 1);
      }},
     {"cooldown",
      [](SolveSettings& s, std::string_view text) { s.power.cooldown = parse_integer("cooldown", text, 0); }},
@@ -221,7 +236,11 @@ void settle(SolveSettings& settings) {
             "method = npm: has no momentum; leave --momentum out, or use --method anpm");
     power.momentum = Momentum::none();
   }
-  if (!settings.tolerance_given && settings.precision == Precision::single) power.tolerance = 1e-5;
+  require(power.method != SolveMethod::krylov || settings.noise.kind == NoiseChoice::Kind::none,
+          "method = krylov: needs exact products; leave --noise out, or use --method anpm");
+  if (settings.tolerance_given) return;
+  if (settings.precision == Precision::single) power.tolerance = 1e-5;
+  if (power.sine_goal > 0) power.tolerance = power.sine_goal;  // a sine of so much implies such a residual
 }
 
 }  // namespace hearsay

@@ -18,8 +18,11 @@ constexpr OptionRecord table[] = {
      "depm: gossiped power method; adepm: the same with momentum; deepca: tracks the product, so that rounds set no "
      "floor; adeepca: momentum and tracking",
      solver, in_decentralized},
-    {"method", "", "NAME", choice, "anpm", "anpm|npm",
-     "The accelerated noisy power method, or the plain one (the same as --momentum none)", solver, in_solves},
+    {"method", "", "NAME", choice, "auto", "auto|anpm|npm|krylov",
+     "anpm: the accelerated noisy power method; npm: the plain one (the same as --momentum none); krylov: a block "
+     "Krylov space, for exact products; auto: krylov where products are exact and dear beside a vector and nothing "
+     "else is said about the iteration, else anpm",
+     solver, in_solves},
     {"momentum", "", "RULE", choice, "auto", "auto|paper|optimal|none|VALUE",
      "auto: from the smallest Ritz value of the block; paper: from the smallest diagonal entry of X'AX; optimal: from "
      "lambda_(k+1), computed first; a number is the paper's beta, and 2 sqrt(beta) must lie below lambda_k",
@@ -33,12 +36,20 @@ constexpr OptionRecord table[] = {
      "run "
      "all the iterations",
      solver, in_solves | in_decentralized},
+    {"accuracy", "", "EPS", real, "0", "at least 0, below 1",
+     "Stop when sin(theta) is estimated to be at most this; without a tolerance of its own, the tolerance is the same "
+     "number; 0: the tolerance decides alone",
+     solver, in_solves},
     {"max-iterations", "iterations", "N", integer, "1000", "at least 0", "Stop after so many iterations in any case",
      solver, in_solves | in_decentralized | in_plan},
     {"oversample", "", "P", integer, "auto", "auto, or at least 0, and 1 where momentum adapts",
      "Extra columns in the block; auto: 1 under noise, else max(k, 4); among agents only adeepca takes more than 1, to "
      "begin with",
      solver, in_solves | in_decentralized},
+    {"qr-every", "", "N", integer, "auto", "auto, or at least 1",
+     "Steps from one QR, and one look at the residual, to the next; auto: 1, the paper's, where products are noisy or "
+     "dear beside a QR, else as many as the block's conditioning allows",
+     solver, in_solves},
     {"cooldown", "", "N", integer, "20", "at least 0",
      "Momentum-free steps after a noisy plateau; they lower a white-noise floor", solver, in_solves},
     {"seed", "", "S", integer, "0", "at least 0", "Drives the random start block and nothing else", solver,

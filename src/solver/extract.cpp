@@ -1,14 +1,39 @@
 #include "solver/extract.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "hearsay/qr.hpp"
+#include "hearsay/threads.hpp"
+#include "solver/scale.hpp"
 
 namespace hearsay::detail {
 
+namespace {
+
+// Rows summed together; fixed, so that the order of summation is.
+constexpr Index chunk_rows = 1024;
+
+// ||A v - theta v|| of each column.
+template <class S>
+Vector<double> column_residuals(const Block<S>& V, const Block<S>& AV, const Vector<S>& theta) {
+  const Index d = V.rows(), p = V.cols(), chunks = (d + chunk_rows - 1) / chunk_rows;
+  Block<double> partial = Block<double>::Zero(chunks, p);
+#pragma omp parallel for schedule(static) num_threads(d* p < 20000 ? 1 : threads())
+  for (Index c = 0; c < chunks; ++c)
+    for (Index i = c * chunk_rows; i < std::min(d, (c + 1) * chunk_rows); ++i)
+      for (Index j = 0; j < p; ++j) {
+        const double r = static_cast<double>(AV(i, j) - theta(j) * V(i, j));
+        partial(c, j) += r * r;
+      }
+  return partial.colwise().sum().transpose().cwiseSqrt();
+}
+
+}  // namespace
+
 template <class S>
 SmallEigen<S> extraction_rotation(const Small<S>& H, const SmallEigen<S>& ritz, Index k, Extraction extraction) {
-  if (extraction == Extraction::ritz) return {ritz.values.head(k), ritz.vectors.leftCols(k)};
+  if (extraction == Extraction::ritz) return ritz;
   SmallEigen<S> leading = symmetric_eigen<S>(H.topLeftCorner(k, k));
   Small<S> rotation = Small<S>::Zero(H.rows(), k);
   rotation.topRows(k) = leading.vectors;
@@ -16,21 +41,37 @@ SmallEigen<S> extraction_rotation(const Small<S>& H, const SmallEigen<S>& ritz, 
 }
 
 template <class S>
-void extract(ConstBlockView<S> X, ConstBlockView<S> Y, const SmallEigen<S>& rotation, Extracted<S>& out) {
-  const Index d = X.rows(), k = rotation.values.size();
-  out.V.resize(d, k);
-  out.AV.resize(d, k);
+void extract(ConstBlockView<S> X, ConstBlockView<S> Y, const SmallEigen<S>& rotation, Index k, Extracted<S>& out) {
+  const Index d = X.rows(), columns = rotation.values.size();
+  out.V.resize(d, columns);
+  out.AV.resize(d, columns);
   out.theta = rotation.values;
   multiply<S>(X, rotation.vectors, out.V);
   multiply<S>(Y, rotation.vectors, out.AV);
-  const double size = static_cast<double>(frobenius_norm<S>(out.AV));
-  out.AV.noalias() -= out.V * out.theta.asDiagonal();
-  out.absolute_residual = static_cast<double>(frobenius_norm<S>(out.AV));
+  out.residuals = column_residuals<S>(out.V, out.AV, out.theta);
+  out.absolute_residual = out.residuals.head(k).norm();
+  const double size = std::hypot(out.theta.head(k).template cast<double>().norm(), out.absolute_residual);  // ||A V||_F
   out.residual = size > 0 ? out.absolute_residual / size : 0.0;
 }
 
+double sine_estimate(const Vector<double>& theta, const Vector<double>& residuals, Index k, double damped) {
+  const double left_out = std::max(damped, theta(k + (theta.size() - k - 1) / 2));
+  double total = 0;
+  for (Index i = 0; i < k; ++i) {
+    const double outside = residuals(i) / (theta(i) - left_out);
+    if (!(theta(i) > left_out)) return 1;
+    double inside = 1;
+    for (Index j = k; j < theta.size(); ++j) {
+      const double share = residuals(j) / (theta(i) - theta(j));
+      inside += share * share;
+    }
+    total += outside * outside * inside;
+  }
+  return std::isfinite(total) ? std::min(1.0, std::sqrt(total)) : 1;
+}
+
 template <class S>
-Extracted<S> measure(OperatorRef<S> A, const Block<S>& V, int exponent) {
+Extracted<S> measure(OperatorRef<S> A, ConstBlockView<S> V, int exponent) {
   Block<S> X = V;
   Small<S> R;
   thin_qr<S>(X, R);
@@ -38,20 +79,14 @@ Extracted<S> measure(OperatorRef<S> A, const Block<S>& V, int exponent) {
   A.apply(X, Y);
   rescale<S>(Y, exponent);
   Extracted<S> measured;
-  extract<S>(X, Y, symmetric_eigen<S>(gram<S>(X, Y)), measured);
+  extract<S>(X, Y, symmetric_eigen<S>(gram<S>(X, Y)), X.cols(), measured);
   return measured;
-}
-
-template <class S>
-void rescale(BlockView<S> Y, int exponent) {
-  if (exponent != 0) Y *= std::ldexp(S(1), -exponent);
 }
 
 #define HEARSAY_INSTANTIATE(S)                                                                             \
   template SmallEigen<S> extraction_rotation<S>(const Small<S>&, const SmallEigen<S>&, Index, Extraction); \
-  template void extract<S>(ConstBlockView<S>, ConstBlockView<S>, const SmallEigen<S>&, Extracted<S>&);     \
-  template Extracted<S> measure<S>(OperatorRef<S>, const Block<S>&, int);                                  \
-  template void rescale<S>(BlockView<S>, int);
+  template void extract<S>(ConstBlockView<S>, ConstBlockView<S>, const SmallEigen<S>&, Index, Extracted<S>&); \
+  template Extracted<S> measure<S>(OperatorRef<S>, ConstBlockView<S>, int);
 HEARSAY_INSTANTIATE(float)
 HEARSAY_INSTANTIATE(double)
 #undef HEARSAY_INSTANTIATE

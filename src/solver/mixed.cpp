@@ -7,30 +7,37 @@
 
 namespace hearsay {
 
-PowerResult<double> mixed_precision_power(OperatorRef<float> A_single, OperatorRef<double> A_double,
-                                          const PowerOptions& options, const Hooks<double>& hooks,
-                                          const std::function<bool(const Iteration<float>&)>& observe_single) {
-  // Rounding each product to single precision leaves a residual of a few eps sqrt(d), and no less.
-  const double single_floor =
-      4 * std::numeric_limits<float>::epsilon() * std::sqrt(static_cast<double>(A_single.dim()));
+PowerResult<double> mixed_precision_subspace(OperatorRef<float> A_single, OperatorRef<double> A_double,
+                                             const PowerOptions& options, const Hooks<double>& hooks,
+                                             const std::function<bool(const Iteration<float>&)>& observe_single) {
+  // Products rounded to single precision leave a residual of about eps, and no less: from there on, and where two
+  // looks in a row show no progress near it, more of them are wasted.
+  constexpr double floor = 2 * std::numeric_limits<float>::epsilon();
   PowerOptions in_single = options;
-  in_single.tolerance = std::max(options.tolerance, single_floor);
+  in_single.tolerance = std::max(options.tolerance, floor);
   in_single.cooldown = 0;
+  bool users_stop = false, at_floor = false;
+  double least = std::numeric_limits<double>::infinity();
   Hooks<float> single_hooks;
-  single_hooks.observe = observe_single;
+  single_hooks.observe = [&](const Iteration<float>& now) {
+    users_stop = observe_single && !observe_single(now);
+    at_floor = now.entry.residual <= floor || (now.entry.residual <= 50 * floor && now.entry.residual > 0.7 * least);
+    least = std::min(least, now.entry.residual);
+    return !users_stop && !at_floor;
+  };
   Block<float> start;
   if (hooks.start != nullptr) {
     start = hooks.start->cast<float>();
     single_hooks.start = &start;
   }
-  const PowerResult<float> rough = accelerated_power<float>(A_single, in_single, single_hooks);
+  const PowerResult<float> rough = principal_subspace<float>(A_single, in_single, single_hooks);
 
   const Block<double> block = rough.block.cast<double>();
   Hooks<double> double_hooks = hooks;
   double_hooks.start = &block;
   PowerOptions in_double = options;
   in_double.max_iterations = std::max<Index>(0, options.max_iterations - rough.iterations);
-  PowerResult<double> result = accelerated_power<double>(A_double, in_double, double_hooks);
+  PowerResult<double> result = principal_subspace<double>(A_double, in_double, double_hooks);
   result.notes.push_back(
       fmt::format("mixed precision: {} iterations in single precision to a residual of {:.2g}, then {} in double",
                   rough.iterations, rough.residual, result.iterations));
@@ -39,7 +46,7 @@ PowerResult<double> mixed_precision_power(OperatorRef<float> A_single, OperatorR
   result.iterations += rough.iterations;
   result.products += rough.products;
   result.passes += rough.passes;
-  if (rough.status == Status::stopped_by_observer) result.status = Status::stopped_by_observer;
+  if (users_stop) result.status = Status::stopped_by_observer;
   return result;
 }
 

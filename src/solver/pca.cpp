@@ -6,6 +6,7 @@
 #include "hearsay/linalg.hpp"
 #include "hearsay/operators/covariance.hpp"
 #include "hearsay/qr.hpp"
+#include "hearsay/subspace.hpp"
 #include "solver/extract.hpp"
 
 namespace hearsay {
@@ -24,8 +25,8 @@ Vector<S> singular_values(const PowerResult<S>& power, double divisor) {
 
 template <class S, class Covariance>
 PowerResult<S> solve(const Covariance& A, const PcaOptions<S>& options, const Hooks<S>& hooks) {
-  if (!options.noise.fill) return accelerated_power<S>(A, options.power, hooks);
-  return accelerated_power<S>(noisy(A, options.noise), options.power, hooks);
+  if (!options.noise.fill) return principal_subspace<S>(A, options.power, hooks);
+  return principal_subspace<S>(noisy(A, options.noise), options.power, hooks);
 }
 
 // A second solve that starts at X, told as the continuation of the first.
@@ -45,7 +46,7 @@ PowerResult<S> went_on(const PowerResult<S>& first, const Block<S>& X, OperatorR
       return hooks.observe(
           {.entry = entry, .X = now.X, .basis = now.basis, .shift = now.shift, .cooling = now.cooling});
     };
-  PowerResult<S> again = accelerated_power<S>(A, options, from_here);
+  PowerResult<S> again = principal_subspace<S>(A, options, from_here);
   again.iterations += first.iterations;
   again.products += first.products;
   again.passes += first.passes;
@@ -56,25 +57,18 @@ PowerResult<S> went_on(const PowerResult<S>& first, const Block<S>& X, OperatorR
 }
 
 template <class S>
-void sharpen(PowerResult<S>& result, bool by_samples, OperatorRef<S> A, const PcaOptions<S>& options,
-             const Hooks<S>& hooks) {
-  if (!(options.sine_goal > 0 && result.sin_theta_estimate > options.sine_goal) || options.noise.fill ||
-      result.status != Status::converged)
-    return;
-  PowerOptions sharper = options.power;
-  sharper.tolerance = std::max<double>(4 * std::numeric_limits<S>::epsilon(),
-                                       result.residual * options.sine_goal / (2 * result.sin_theta_estimate));
-  sharper.max_iterations = std::max<Index>(0, options.power.max_iterations - result.iterations);
-  const Index read_before = A.facts().extra_passes;
-  PowerResult<S> again = went_on<S>(result, by_samples ? result.basis : result.block, A, sharper, hooks);
-  if (!(again.residual < result.residual)) return;
-  again.passes -= read_before;
-  if (again.status != Status::stopped_by_observer) {  // the tolerance that was asked for has been met
-    again.status = Status::converged;
-    again.noise_floor = result.noise_floor;
-    again.notes = result.notes;
-  }
-  result = std::move(again);
+PcaOptions<S> with_wish(PcaOptions<S> options) {
+  if (options.power.sine_goal == 0 && !options.noise.fill) options.power.sine_goal = options.sharpen_to;
+  return options;
+}
+
+// The tolerance was asked for, the sharper sine only wished for.
+template <class S>
+void accept_what_met_the_tolerance(PowerResult<S>& result, const PcaOptions<S>& options) {
+  const bool gave_up = result.status == Status::noise_floor || result.status == Status::iteration_limit;
+  if (!gave_up || options.noise.fill || !(result.residual <= options.power.tolerance)) return;
+  result.status = Status::converged;
+  result.noise_floor = std::numeric_limits<double>::quiet_NaN();
 }
 
 // The samples' side: Phi Phi' v = lambda v gives the component Phi'v / ||Phi'v||. The claim is measured anew on the
@@ -84,7 +78,7 @@ PowerResult<S> solve_by_samples(const BorrowedBlock<S>& data, const DenseCovaria
                                 const PcaOptions<S>& options, const Hooks<S>& hooks, bool& formed) {
   covariance.by_samples = true;
   const DenseCovariance<S> samples_side(data, covariance);
-  PowerResult<S> result = accelerated_power<S>(samples_side, options.power, hooks);
+  PowerResult<S> result = principal_subspace<S>(samples_side, options.power, hooks);
   formed = samples_side.formed();
 
   Block<S> X(A.dim(), options.power.rank);
@@ -105,7 +99,8 @@ PowerResult<S> solve_by_samples(const BorrowedBlock<S>& data, const DenseCovaria
 }  // namespace
 
 template <class S>
-PcaResult<S> pca(const BorrowedBlock<S>& data, const PcaOptions<S>& options, const Hooks<S>& hooks) {
+PcaResult<S> pca(const BorrowedBlock<S>& data, const PcaOptions<S>& asked, const Hooks<S>& hooks) {
+  const PcaOptions<S> options = with_wish<S>(asked);
   CovarianceOptions covariance{.center = options.center, .gram_bytes_limit = options.gram_bytes_limit};
   const DenseCovariance<S> A(data, covariance);
   PcaResult<S> result;
@@ -113,7 +108,7 @@ PcaResult<S> pca(const BorrowedBlock<S>& data, const PcaOptions<S>& options, con
                       hooks.reference == nullptr && hooks.start == nullptr;
   result.power = result.by_samples ? solve_by_samples<S>(data, A, covariance, options, hooks, result.formed)
                                    : solve<S>(A, options, hooks);
-  sharpen<S>(result.power, result.by_samples, A, options, hooks);
+  if (asked.sharpen_to > 0) accept_what_met_the_tolerance<S>(result.power, asked);
   result.formed = result.formed || A.formed();
   result.mean = A.mean();
   result.singular_values = singular_values<S>(result.power, A.divisor());
@@ -128,11 +123,12 @@ PcaResult<S> pca(const Block<S>& data, const PcaOptions<S>& options, const Hooks
 }
 
 template <class S>
-PcaResult<S> pca(const CsrView<S>& data, const PcaOptions<S>& options, const Hooks<S>& hooks) {
+PcaResult<S> pca(const CsrView<S>& data, const PcaOptions<S>& asked, const Hooks<S>& hooks) {
+  const PcaOptions<S> options = with_wish<S>(asked);
   const SparseCovariance<S> A(data, options.center);
   PcaResult<S> result;
   result.power = solve<S>(A, options, hooks);
-  sharpen<S>(result.power, false, A, options, hooks);
+  if (asked.sharpen_to > 0) accept_what_met_the_tolerance<S>(result.power, asked);
   result.mean = A.mean();
   result.singular_values = singular_values<S>(result.power, A.divisor());
   result.total_variance = A.total_variance();

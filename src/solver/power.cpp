@@ -4,10 +4,10 @@
 //
 // Reference   Aguie, Even, Massoulie (2026), Section 2.
 // Departures  Centred damping runs the same recurrence on A - (b/2) I with beta = (b/4)^2, which damps [0, b] instead
-// of
-//             [-b, b]. The noise is the product's own, so that the first step halves it with the product. The paper
-//             runs T steps; we stop on a residual that costs no extra product, confirm it with one, and under noise
-//             stop at the floor, after a few steps without momentum.
+//             of [-b, b]. The noise is the product's own, so that the first step halves it with the product. The paper
+//             runs T steps; we stop on a residual that costs no extra product, confirm it with one where products may
+//             err, and under noise stop at the floor, after a few steps without momentum. Where products are exact and
+//             cheap beside a QR, several steps run between two QRs: a QR only changes the basis, and R undoes that.
 // Legend      d, k, p  dimension, rank, block columns | X  d x p orthonormal | Y  A X_t, then Y_{t+1} | R  p x p upper
 //             triangular | H  X'AX | b  edge of the damped interval | beta  momentum | V  d x k, the answer so far
 #include "hearsay/power.hpp"
@@ -23,6 +23,7 @@
 #include "hearsay/qr.hpp"
 #include "hearsay/random.hpp"
 #include "solver/extract.hpp"
+#include "solver/scale.hpp"
 #include "solver/stopping.hpp"
 
 namespace hearsay {
@@ -54,6 +55,19 @@ const char* name(Status status) {
   return "unknown";
 }
 
+void detail::require_sound(const PowerOptions& options, Index d) {
+  require(options.rank >= 1 && options.rank <= d, fmt::format("rank = {}: must lie in [1, {}]", options.rank, d));
+  require(std::isfinite(options.tolerance) && options.tolerance > 0,
+          fmt::format("tolerance = {}: must be finite and positive", options.tolerance));
+  require(std::isfinite(options.sine_goal) && options.sine_goal >= 0 && options.sine_goal < 1,
+          fmt::format("sine_goal = {}: must lie in [0, 1)", options.sine_goal));
+  require(options.max_iterations >= 0,
+          fmt::format("max_iterations = {}: must not be negative", options.max_iterations));
+  require(options.oversample >= -1, fmt::format("oversample = {}: must not be negative", options.oversample));
+  require(options.cooldown >= 0, fmt::format("cooldown = {}: must not be negative", options.cooldown));
+  require(options.qr_every >= 0, fmt::format("qr_every = {}: must not be negative", options.qr_every));
+}
+
 namespace {
 
 // Everything that is chosen automatically, chosen once.
@@ -66,13 +80,7 @@ struct Plan {
 
 Plan settle(Index d, const OperatorFacts& facts, const PowerOptions& options) {
   const Index k = options.rank;
-  require(k >= 1 && k <= d, fmt::format("rank = {}: must lie in [1, {}]", k, d));
-  require(std::isfinite(options.tolerance) && options.tolerance > 0,
-          fmt::format("tolerance = {}: must be finite and positive", options.tolerance));
-  require(options.max_iterations >= 0,
-          fmt::format("max_iterations = {}: must not be negative", options.max_iterations));
-  require(options.oversample >= -1, fmt::format("oversample = {}: must not be negative", options.oversample));
-  require(options.cooldown >= 0, fmt::format("cooldown = {}: must not be negative", options.cooldown));
+  detail::require_sound(options, d);
 
   const bool adaptive =
       options.momentum.rule == Momentum::Rule::automatic || options.momentum.rule == Momentum::Rule::paper;
@@ -118,37 +126,50 @@ class Solve {
   }
 
   PowerResult<S> run() {
-    for (;; ++state_.t) {
-      if (hooks_.checkpoint && state_.t % hooks_.checkpoint_every == 0 && state_.t > 0) save();
-      A_.apply(state_.X, Y_);  // A X_t + Xi_t
-      state_.products += plan_.p;
-      ++state_.passes;
-      if (!all_finite<S>(Y_)) return break_down();
-      if (state_.t == 0) choose_exponent();
+    for (Index saved = 0;;) {
+      if (hooks_.checkpoint && state_.t / hooks_.checkpoint_every > saved / hooks_.checkpoint_every) save();
+      saved = state_.t;
+      multiply();  // A X_t + Xi_t
+      if (state_.t == 0) {
+        state_.exponent = detail::exponent_for<S>(Y_);
+        total_exponent_ = facts_.exponent + state_.exponent;
+      }
       detail::rescale<S>(Y_, state_.exponent);
-
       const Small<S> H = gram<S>(state_.X, Y_);
+      if (!H.allFinite()) return break_down();  // X has no zero column: whatever is not finite in Y shows here
       const SmallEigen<S> ritz = symmetric_eigen<S>(H);
       require_no_negative_eigenvalue(H, ritz.values);
       const double b = edge(H, ritz.values);
       const double shift = plan_.damping == Damping::centred ? b / 2 : 0;
       const double beta = plan_.damping == Damping::centred ? b * b / 16 : b * b / 4;
-      detail::extract<S>(state_.X, Y_, detail::extraction_rotation<S>(H, ritz, plan_.k, plan_.extraction), now_);
+      detail::extract<S>(state_.X, Y_, detail::extraction_rotation<S>(H, ritz, plan_.k, plan_.extraction), plan_.k,
+                         now_);
       remember(H, ritz.values, b, beta);
 
       if (hooks_.observe && !observe(shift)) return finish(Status::stopped_by_observer);
       if (const auto verdict = judge()) return finish(*verdict);
+      narrow(ritz.vectors);
       step(static_cast<S>(shift), static_cast<S>(beta));
     }
   }
 
  private:
+  void multiply() {
+    A_.apply(state_.X, Y_);
+    state_.products += plan_.p;
+    ++state_.passes;
+  }
+
   bool edge_is_fixed() const { return options_.momentum.rule == Momentum::Rule::fixed; }
 
   void start() {
     Y_.resize(plan_.d, plan_.p);
     if (hooks_.resume != nullptr) {
       state_ = *hooks_.resume;
+      if (options_.oversample < 0 && state_.X.cols() > plan_.k && state_.X.cols() < plan_.p) {  // it had been narrowed
+        plan_.p = stopping_.p = state_.X.cols();
+        Y_.resize(plan_.d, plan_.p);
+      }
       require(state_.X.rows() == plan_.d && state_.X.cols() == plan_.p,
               fmt::format("checkpoint of a {} x {} block: this solve needs {} x {}", state_.X.rows(), state_.X.cols(),
                           plan_.d, plan_.p));
@@ -169,26 +190,12 @@ class Solve {
     thin_qr<S>(state_.X, state_.R);
   }
 
-  // A matrix near 1e300 or 1e-300 is solved as 2^-exponent A, exactly, for squares of its entries would be lost.
-  void choose_exponent() {
-    const S largest = Y_.cwiseAbs().maxCoeff(), limit = std::cbrt(std::numeric_limits<S>::max());
-    if (largest > 0 && (largest > limit || largest < 1 / limit))
-      state_.exponent = std::clamp(std::ilogb(largest), 2 - std::numeric_limits<S>::max_exponent,
-                                   std::numeric_limits<S>::max_exponent - 2);
-    total_exponent_ = facts_.exponent + state_.exponent;
-  }
-
-  // A Rayleigh quotient below zero, by more than rounding and noise explain, proves a negative eigenvalue.
   void require_no_negative_eigenvalue(const Small<S>& H, const Vector<S>& theta) const {
-    const double scale = static_cast<double>(H.norm()), least = static_cast<double>(theta(theta.size() - 1));
+    const auto scale = static_cast<double>(H.norm());
     const double slack = 1e3 * stopping_.epsilon * scale +
                          30 * std::sqrt(static_cast<double>(plan_.p)) *
                              std::max(detail::noise_from_asymmetry<S>(H), plan_.noisy ? 1e-12 * scale : 0.0);
-    if (least < -slack)
-      throw DataError(fmt::format(
-          "matrix: has a negative eigenvalue (a Rayleigh quotient of {:.6g} was met), and the method needs a positive "
-          "semidefinite one; add a shift of at least its magnitude (--shift)",
-          std::ldexp(least, total_exponent_)));
+    detail::require_no_negative_eigenvalue(static_cast<double>(theta(theta.size() - 1)), slack, total_exponent_);
   }
 
   double edge(const Small<S>& H, const Vector<S>& theta) const {
@@ -216,28 +223,36 @@ class Solve {
                        .theta_k = static_cast<double>(theta(plan_.k - 1)),
                        .theta_next = plan_.p > plan_.k ? static_cast<double>(theta(plan_.k))
                                                        : std::numeric_limits<double>::quiet_NaN()};
-    if (hooks_.reference != nullptr) entry.sin_theta = static_cast<double>(sin_theta<S>(*hooks_.reference, now_.V));
+    if (hooks_.reference != nullptr)
+      entry.sin_theta = static_cast<double>(sin_theta<S>(*hooks_.reference, now_.V.leftCols(plan_.k)));
+    if (!plan_.noisy && plan_.extraction == Extraction::ritz && plan_.p > plan_.k) {
+      // What a fixed edge damps has not converged: lambda_{k+1} may be anywhere below it.
+      const double damped = edge_is_fixed() && b < entry.theta_k ? b : 0;
+      entry.sine_estimate =
+          detail::sine_estimate(now_.theta.template cast<double>(), now_.residuals, plan_.k, damped);
+    }
     state_.history.push_back(entry);
     // Under noise a small residual is luck; the latest basis is the best one there.
     if (plan_.noisy || entry.residual <= state_.best_residual) {
       state_.best_residual = entry.residual;
+      state_.best_sine = entry.sine_estimate;
       state_.best_basis.swap(now_.V);
       absolute_residual_ = now_.absolute_residual;
     }
   }
 
   bool observe(double shift) {
-    const auto in_users_scale = described(state_.history.back());
+    const auto in_users_scale = detail::unscaled(state_.history.back(), total_exponent_);
     return hooks_.observe({.entry = in_users_scale,
                            .X = state_.X,
-                           .basis = state_.best_basis,
+                           .basis = state_.best_basis.leftCols(plan_.k),
                            .shift = std::ldexp(shift, total_exponent_),
                            .cooling = state_.cooldown_left >= 0});
   }
 
   std::optional<Status> judge() {
     const auto& history = state_.history;
-    if (history.back().residual <= options_.tolerance && state_.t >= state_.last_recheck + 5) {
+    if (reached(history.back().residual, history.back().sine_estimate) && state_.t >= state_.last_recheck + 5) {
       if (confirmed()) return Status::converged;
       state_.last_recheck = state_.t;
     }
@@ -279,27 +294,120 @@ class Solve {
           std::ldexp(now.theta_k, total_exponent_), state_.t));
   }
 
-  // Claims rest on a product of the very basis that is returned.
+  bool latest_is_best() const { return state_.best_residual == state_.history.back().residual; }
+
+  bool reached(double residual, double sine) const {
+    return residual <= options_.tolerance && (options_.sine_goal == 0 || sine <= options_.sine_goal);
+  }
+
+  // Claims rest on a product of the very basis that is returned. A X U is one where products are exact, as long as
+  // rounding is far below what is claimed.
   bool confirmed() {
-    confirmed_ = detail::measure<S>(A_, state_.best_basis, state_.exponent);
-    state_.products += plan_.k;
-    ++state_.passes;
-    return confirmed_.residual <= options_.tolerance;
+    if (facts_.exact && !plan_.noisy && latest_is_best() && state_.best_residual > 1e4 * stopping_.epsilon) {
+      confirmed_.V = state_.best_basis.leftCols(plan_.k);
+      confirmed_.theta = now_.theta.head(plan_.k);
+      confirmed_.residual = now_.residual;
+      confirmed_.absolute_residual = now_.absolute_residual;
+    } else {
+      confirmed_ = detail::measure<S>(A_, state_.best_basis.leftCols(plan_.k), state_.exponent);
+      state_.products += plan_.k;
+      ++state_.passes;
+    }
+    return reached(confirmed_.residual, sine_of_confirmed());
+  }
+
+  // The estimate is in proportion to the residual.
+  double sine_of_confirmed() const {
+    return state_.best_sine * (confirmed_.residual > 0 && state_.best_residual > 0
+                                   ? confirmed_.residual / state_.best_residual : 1);
+  }
+
+  // Work is saved where there is some, products are exact, and nobody has asked for the paper's steps.
+  bool free_to_save() const {
+    return facts_.exact && !plan_.noisy && options_.momentum.rule == Momentum::Rule::automatic &&
+           plan_.d * plan_.p >= 50000;
+  }
+
+  // How many steps to take to the next QR. The leading column outgrows the damped ones by exp(acosh(..)) a step, and the
+  // block is kept well within what two passes of CholeskyQR can put right. The edge is learnt from the Ritz values, so
+  // early strides are short; and none goes beyond where the end is expected.
+  Index stride(double beta) const {
+    if (plan_.noisy || state_.cooldown_left >= 0) return 1;
+    const HistoryEntry& now = state_.history.back();
+    const Index left = options_.max_iterations - state_.t;
+    if (options_.qr_every > 0) return std::clamp<Index>(options_.qr_every, 1, std::max<Index>(1, left));
+    const double d = static_cast<double>(plan_.d), p = static_cast<double>(plan_.p);
+    const bool qr_is_dear = facts_.multiply_adds > 0 && 10 * d * p > 0.5 * facts_.multiply_adds;
+    if (!qr_is_dear || !free_to_save() || !(beta > 0)) return 1;
+    constexpr bool single = sizeof(S) == 4;
+    const double growth = std::acosh(1 + (now.theta_1 - now.edge) / (2 * std::sqrt(beta)));
+    const double by_condition = std::log(single ? 1e2 : 1e6) / growth;
+    const double by_range = (single ? 12 : 100) / std::max(0.1, std::abs(std::log(std::sqrt(beta))));
+    const double distance = std::max(now.residual / options_.tolerance,
+                                     options_.sine_goal > 0 ? now.sine_estimate / options_.sine_goal : 0.0);
+    const double by_goal = std::log(distance) / detail::rate(stopping_, now, 1e-15 * now.theta_k);
+    const auto by_edge = static_cast<double>(state_.t);
+    const double steps = std::min({by_condition, by_range, std::ceil(by_goal), by_edge, 16.0, static_cast<double>(left)});
+    return std::max<Index>(1, static_cast<Index>(steps));
+  }
+
+  // A product costs about p + 4, and a wide block buys a low edge b = theta_p. Where the Ritz values show that fewer
+  // columns get there sooner, the block is turned to its Ritz vectors and the last ones are let go; X_{t-1} R_t^{-1}
+  // turns with it, so that the recurrence goes on.
+  void narrow(const Small<S>& ritz_vectors) {
+    if (!free_to_save() || options_.oversample >= 0 || plan_.extraction != Extraction::ritz || state_.t < 4) return;
+    HistoryEntry narrower = state_.history.back();
+    const auto cost = [&](Index q) {
+      narrower.edge = std::max(0.0, static_cast<double>(now_.theta(q - 1)));
+      return static_cast<double>(q + 4) / detail::rate(stopping_, narrower, 1e-15 * narrower.theta_k);
+    };
+    const double now = cost(plan_.p);
+    Index best = plan_.p;
+    for (Index q = plan_.k + 2; q < plan_.p; ++q)
+      if (cost(q) < std::min(0.85 * now, cost(best))) best = q;
+    if (best == plan_.p) return;
+    if (state_.has_previous) {
+      solve_right<S>(state_.R, state_.X_prev);
+      Block<S> turned(plan_.d, best);
+      hearsay::multiply<S>(state_.X_prev, Small<S>(ritz_vectors.leftCols(best)), turned);
+      state_.X_prev.swap(turned);
+      state_.R = Small<S>::Identity(best, best);
+    } else {
+      state_.X_prev.resize(plan_.d, best);
+    }
+    state_.X = (latest_is_best() ? state_.best_basis : now_.V).leftCols(best).eval();
+    Y_ = now_.AV.leftCols(best).eval();
+    plan_.p = stopping_.p = best;
   }
 
   void step(S shift, S beta) {
+    const Index steps = stride(static_cast<double>(beta));
     if (state_.cooldown_left >= 0) shift = beta = S(0);
+    first_step(shift, beta);
+    for (Index i = 1; i < steps; ++i) {
+      state_.X_prev.swap(state_.X);
+      state_.X.swap(Y_);
+      ++state_.t;
+      multiply();
+      detail::rescale<S>(Y_, state_.exponent);
+      subtract_momentum<S>(shift, state_.X, beta, state_.X_prev, Y_);
+    }
+    ++state_.t;
+    if (steps > 1 && !all_finite<S>(Y_)) return;
+    const QrReport<S> qr = thin_qr<S>(Y_, state_.R);  // X_{t+1}, R_{t+1}
+    state_.householder_steps += qr.method == QrMethod::householder ? 1 : 0;
+    state_.has_previous = !qr.rank_deficient;
+    state_.X_prev.swap(state_.X);
+    state_.X.swap(Y_);
+  }
+
+  void first_step(S shift, S beta) {
     if (state_.has_previous) {
       subtract_momentum<S>(shift, state_.X, beta, state_.X_prev, state_.R, Y_);  // - beta X_{t-1} R_t^{-1}
     } else {
       if (shift != S(0)) Y_ -= shift * state_.X;
       Y_ /= S(2);  // p_1 = x/2, so that p_t is a Chebyshev polynomial of the first kind
     }
-    const QrReport<S> qr = thin_qr<S>(Y_, state_.R);  // X_{t+1}, R_{t+1}
-    state_.householder_steps += qr.method == QrMethod::householder ? 1 : 0;
-    state_.has_previous = !qr.rank_deficient;
-    state_.X_prev.swap(state_.X);
-    state_.X.swap(Y_);
   }
 
   void save() {
@@ -317,17 +425,9 @@ class Solve {
     return result;
   }
 
-  // In the scale of A itself, where the solve ran on 2^-exponent A.
-  HistoryEntry described(HistoryEntry entry) const {
-    entry.momentum = std::ldexp(entry.momentum, 2 * total_exponent_);
-    for (double* value : {&entry.edge, &entry.noise, &entry.theta_1, &entry.theta_k, &entry.theta_next})
-      *value = std::ldexp(*value, total_exponent_);
-    return entry;
-  }
-
   PowerResult<S> finish(Status status) {
     if (status == Status::breakdown) {
-      confirmed_.V = state_.best_basis;
+      confirmed_.V = state_.best_basis.leftCols(plan_.k);
       confirmed_.residual = state_.best_residual;
       confirmed_.absolute_residual = absolute_residual_;
       confirmed_.theta = Vector<S>::Constant(plan_.k, std::numeric_limits<S>::quiet_NaN());
@@ -352,9 +452,12 @@ class Solve {
         edge_is_fixed() && pace.edge < last.theta_k ? std::max(last.theta_next, pace.edge) : last.theta_next;
     const double gap = last.theta_k - next;
     result.gap = std::ldexp(gap, total_exponent_);
-    if (plan_.p > plan_.k && gap > 0) result.sin_theta_estimate = std::min(1.0, confirmed_.absolute_residual / gap);
-    result.momentum = described(pace).momentum;
-    result.edge = described(pace).edge;
+    if (std::isfinite(state_.best_sine))
+      result.sin_theta_estimate = std::min(1.0, sine_of_confirmed());
+    else if (plan_.p > plan_.k && gap > 0)
+      result.sin_theta_estimate = std::min(1.0, confirmed_.absolute_residual / gap);
+    result.momentum = detail::unscaled(pace, total_exponent_).momentum;
+    result.edge = detail::unscaled(pace, total_exponent_).edge;
     result.damping = plan_.damping;
     result.extraction = plan_.extraction;
     result.columns = plan_.p;
@@ -363,25 +466,13 @@ class Solve {
     result.passes = state_.passes + A_.facts().extra_passes;
     result.householder_steps = state_.householder_steps;
     result.workspace_bytes = static_cast<std::int64_t>(sizeof(S)) * (3 * plan_.d * plan_.p + 3 * plan_.d * plan_.k);
-    for (const HistoryEntry& entry : state_.history) result.history.push_back(described(entry));
-    set_eigenvalues(result);
+    for (const HistoryEntry& entry : state_.history) result.history.push_back(detail::unscaled(entry, total_exponent_));
+    if (facts_.positive_semidefinite && !plan_.noisy) confirmed_.theta = confirmed_.theta.cwiseMax(S(0));
     add_notes(result);
+    detail::set_eigenvalues<S>(result, confirmed_.theta, total_exponent_);
     result.basis = std::move(confirmed_.V);
     result.block = std::move(state_.X);
     return result;
-  }
-
-  void set_eigenvalues(PowerResult<S>& result) {
-    if (facts_.positive_semidefinite && !plan_.noisy) confirmed_.theta = confirmed_.theta.cwiseMax(S(0));
-    result.eigenvalues = confirmed_.theta.unaryExpr([this](S theta) { return std::ldexp(theta, total_exponent_); });
-    const bool lost =
-        !result.eigenvalues.allFinite() || (total_exponent_ != 0 && confirmed_.theta(0) != S(0) &&
-                                            !(std::abs(result.eigenvalues(0)) >= std::numeric_limits<S>::min()));
-    if (lost && confirmed_.theta.allFinite()) {
-      result.exponent = total_exponent_;
-      if (facts_.positive_semidefinite && !plan_.noisy) confirmed_.theta = confirmed_.theta.cwiseMax(S(0));
-      result.eigenvalues = confirmed_.theta;
-    }
   }
 
   void add_notes(PowerResult<S>& result) const {
@@ -398,17 +489,14 @@ class Solve {
     if (plan_.p > plan_.k && !(result.gap > 1e-13 * std::abs(state_.history.back().theta_k)))
       result.notes.push_back(
           "the k-th and the next eigenvalue agree to rounding: the subspace is one of many with the same residual");
-    if (result.exponent != 0)
-      result.notes.push_back(fmt::format(
-          "the eigenvalues lie outside the range of the number type: they are given divided by 2^{}", result.exponent));
   }
 
   OperatorRef<S> A_;
   const PowerOptions& options_;
   const Hooks<S>& hooks_;
   const OperatorFacts facts_;
-  const Plan plan_;
-  const detail::StoppingFacts stopping_;
+  Plan plan_;
+  detail::StoppingFacts stopping_;
   PowerState<S> state_;
   Block<S> Y_;
   detail::Extracted<S> now_, confirmed_;

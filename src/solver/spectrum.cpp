@@ -6,7 +6,7 @@
 
 #include "hearsay/dense_eigen.hpp"
 #include "hearsay/error.hpp"
-#include "hearsay/power.hpp"
+#include "hearsay/subspace.hpp"
 
 namespace hearsay {
 
@@ -26,7 +26,7 @@ Spectrum find_spectrum(OperatorRef<S> exact, const SolveSettings& settings) {
                                .tolerance = std::max(settings.power.tolerance, 1e-8),
                                .max_iterations = std::max<Index>(settings.power.max_iterations, 10000),
                                .seed = settings.power.seed};
-    const PowerResult<S> solved = accelerated_power<S>(exact, options);
+    const PowerResult<S> solved = principal_subspace<S>(exact, options);
     values = solved.eigenvalues.template cast<double>();
     spectrum.source = fmt::format("a noise-free solve for {} eigenvalues ({}, residual {:.1e}, {} passes)",
                                   options.rank, name(solved.status), solved.residual, solved.passes);

@@ -13,19 +13,17 @@ double least_residual(const std::vector<HistoryEntry>& history, std::size_t firs
   return least;
 }
 
-// -log of the factor by which one step shrinks tan(theta_k). With momentum acosh(1 + gap / (2 sqrt(beta))), which is
-// log(lambda^+ / sqrt(beta)); without, log(theta_k / theta_{k+1}). A gap below the noise of the Ritz values counts as
-// that.
-double rate(const StoppingFacts& facts, const HistoryEntry& now, double noise) {
-  const double resolution = std::max(3 * noise, 1e-15 * now.theta_k);
+}  // namespace
+
+// With momentum acosh(1 + gap / (2 sqrt(beta))), which is log(lambda^+ / sqrt(beta)); without, log(theta_k /
+// theta_{k+1}).
+double rate(const StoppingFacts& facts, const HistoryEntry& now, double resolution) {
   if (now.edge > 0) {
     const double two_sqrt_beta = facts.damping == Damping::centred ? now.edge / 2 : now.edge;
     return std::acosh(1 + std::max(now.theta_k - now.edge, resolution) / two_sqrt_beta);
   }
   return -std::log1p(-std::min(0.9, std::max(now.theta_k - now.theta_next, resolution) / now.theta_k));
 }
-
-}  // namespace
 
 template <class S>
 double noise_from_asymmetry(const Small<S>& H) {
@@ -64,7 +62,7 @@ bool transient_is_over(const StoppingFacts& facts, const std::vector<HistoryEntr
   const double d = static_cast<double>(facts.d), k = static_cast<double>(facts.k), noise = recent_noise(history);
   const double floor = std::max(noise * std::sqrt(d) / now.theta_k, facts.epsilon);
   const double needed = std::log(std::max(2.0, 3 * std::sqrt(d * k) / floor));
-  return static_cast<double>(now.t) * rate(facts, now, noise) >= 1.1 * needed;
+  return static_cast<double>(now.t) * rate(facts, now, std::max(3 * noise, 1e-15 * now.theta_k)) >= 1.1 * needed;
 }
 
 bool at_rounding_floor(const StoppingFacts& facts, const std::vector<HistoryEntry>& history) {

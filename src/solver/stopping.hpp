@@ -16,6 +16,9 @@ struct StoppingFacts {
   Damping damping = Damping::symmetric;
 };
 
+/// Throws InvalidArgument for an option that means nothing, for a matrix of dimension d.
+void require_sound(const PowerOptions& options, Index d);
+
 /// The standard deviation of an entry's error, as the asymmetry of H = X'(A X + Xi) betrays it: an exact symmetric A
 /// leaves none, and i.i.d. errors leave E ||H - H'||_F^2 = 2 p (p - 1) sigma^2.
 template <class S>
@@ -34,6 +37,10 @@ bool stagnant(const std::vector<HistoryEntry>& history);
 /// Whether, at the rate the Ritz values promise, the error of a random start has by now sunk below anything the
 /// measured noise permits. The residual alone cannot tell: it meets the noise long before the subspace does.
 bool transient_is_over(const StoppingFacts& facts, const std::vector<HistoryEntry>& history);
+
+/// -log of the factor by which one step shrinks tan(theta_k), judging by the Ritz values; a gap below `resolution`
+/// counts as that.
+double rate(const StoppingFacts& facts, const HistoryEntry& now, double resolution);
 
 /// Whether the residual stands at what rounding permits.
 bool at_rounding_floor(const StoppingFacts& facts, const std::vector<HistoryEntry>& history);

@@ -110,7 +110,7 @@ class StreamedCovariance {
 
   Index dim() const { return source_->cols(); }
   void apply(ConstBlockView<S> X, BlockView<S> Y) const;
-  OperatorFacts facts() const { return {.positive_semidefinite = true}; }
+  OperatorFacts facts() const { return {.positive_semidefinite = true, .exact = true}; }
 
   Index samples() const { return samples_; }       ///< known after the first product
   const Vector<S>& mean() const { return mean_; }  ///< likewise

@@ -20,6 +20,7 @@ class DenseSymmetric {
 
   Index dim() const { return A_.rows(); }
   void apply(ConstBlockView<S> X, BlockView<S> Y) const;
+  OperatorFacts facts() const { return {.exact = true, .multiply_adds = double(dim()) * double(dim())}; }
   double norm_bound() const;  ///< the largest sum of magnitudes along a row
 
  private:
@@ -38,6 +39,7 @@ class SparseSymmetric {
 
   Index dim() const { return A_.rows; }
   void apply(ConstBlockView<S> X, BlockView<S> Y) const;
+  OperatorFacts facts() const { return {.exact = true, .multiply_adds = double(A_.nonzeros())}; }
   double norm_bound() const;  ///< the largest sum of magnitudes along a row
 
  private:
@@ -55,7 +57,9 @@ class NormalisedGraph {
 
   Index dim() const { return adjacency_.rows; }
   void apply(ConstBlockView<S> X, BlockView<S> Y) const;
-  OperatorFacts facts() const { return {.positive_semidefinite = true}; }
+  OperatorFacts facts() const {
+    return {.positive_semidefinite = true, .exact = true, .multiply_adds = double(adjacency_.columns.size())};
+  }
   double norm_bound() const { return 2.0; }
 
   /// Square roots of the degrees; the eigenvector of eigenvalue 2 on each component, up to scale.

@@ -198,13 +198,13 @@ TEST(Pca, GoesOnToTheSineAskedForWhereTheToleranceLeavesSmallVariancesBlurred) {
     chosen.power.oversample = 1;
     const auto blurred = pca<double>(data, chosen);
 
-    chosen.sine_goal = 1e-8;
+    chosen.sharpen_to = 1e-8;
     const auto sharp = pca<double>(data, chosen);
 
     EXPECT_GT(test::reference_sin_theta(answer.components, blurred.power.basis), 1e-7);
     EXPECT_LE(test::reference_sin_theta(answer.components, sharp.power.basis), 2e-8);
     EXPECT_EQ(sharp.power.status, Status::converged);
-    EXPECT_EQ(sharp.power.history.size(), static_cast<std::size_t>(sharp.power.iterations) + 2);  // the start again
+    EXPECT_GT(sharp.power.iterations, blurred.power.iterations);
     EXPECT_EQ(sharp.power.history.back().t, sharp.power.iterations);
     EXPECT_GT(sharp.power.passes, blurred.power.passes);
   }
@@ -216,7 +216,7 @@ TEST(Pca, KeepsItsObserverWhenItGoesOn) {
   chosen.power.tolerance = 1e-6;
   chosen.power.oversample = 1;
   const Index before = pca<double>(data, chosen).power.iterations;
-  chosen.sine_goal = 1e-8;
+  chosen.sharpen_to = 1e-8;
   Hooks<double> hooks;
   hooks.observe = [before](const Iteration<double>& now) { return now.entry.t <= before; };
 

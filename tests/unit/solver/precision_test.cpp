@@ -33,7 +33,7 @@ TEST(SinglePrecision, SaysThatATighterToleranceIsOutOfReach) {
 TEST(MixedPrecision, GivesTheAccuracyOfDoubleWithMostIterationsInSingle) {
   const Block<float> A_single = problem().A.cast<float>();
 
-  const auto result = mixed_precision_power(DenseSymmetric<float>(A_single), DenseSymmetric<double>(problem().A),
+  const auto result = mixed_precision_subspace(DenseSymmetric<float>(A_single), DenseSymmetric<double>(problem().A),
                                             {.rank = 4, .tolerance = 1e-12});
 
   EXPECT_EQ(result.status, Status::converged);
@@ -44,12 +44,12 @@ TEST(MixedPrecision, GivesTheAccuracyOfDoubleWithMostIterationsInSingle) {
 TEST(MixedPrecision, NeedsOnlyAConfirmationInDoubleForALooseTolerance) {
   const Block<float> A_single = problem().A.cast<float>();
 
-  const auto result = mixed_precision_power(DenseSymmetric<float>(A_single), DenseSymmetric<double>(problem().A),
+  const auto result = mixed_precision_subspace(DenseSymmetric<float>(A_single), DenseSymmetric<double>(problem().A),
                                             {.rank = 4, .tolerance = 1e-4});
 
   EXPECT_EQ(result.status, Status::converged);
   ASSERT_FALSE(result.notes.empty());
-  EXPECT_NE(result.notes.back().find("then 0 in double"), std::string::npos) << result.notes.back();
+  EXPECT_NE(result.notes.back().find("then 1 in double"), std::string::npos) << result.notes.back();
 }
 
 }  // namespace

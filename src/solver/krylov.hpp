@@ -1,0 +1,18 @@
+// Block Lanczos with full orthogonalisation and thick restarts.
+#pragma once
+
+#include "hearsay/power.hpp"
+
+namespace hearsay::detail {
+
+/// For products that are exact to rounding.
+template <class S>
+PowerResult<S> block_krylov(OperatorRef<S> A, const PowerOptions& options, const Hooks<S>& hooks);
+
+/// The most columns the space holds.
+Index krylov_capacity(Index d, const PowerOptions& options);
+
+/// The blocks it takes to hold more than k columns.
+Index least_blocks(Index d, const PowerOptions& options);
+
+}  // namespace hearsay::detail

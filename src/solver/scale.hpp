@@ -1,0 +1,27 @@
+// The scale of a matrix: solved as 2^-exponent A where squares of its entries would be lost, told in A's own.
+#pragma once
+
+#include "hearsay/power.hpp"
+
+namespace hearsay::detail {
+
+/// 0, unless the product Y is so large or small that squares of it leave the number type's range.
+template <class S>
+int exponent_for(ConstBlockView<S> Y);
+
+/// Y <- 2^-exponent Y.
+template <class S>
+void rescale(BlockView<S> Y, int exponent);
+
+/// What was measured on 2^-exponent A, as it is of A.
+HistoryEntry unscaled(HistoryEntry entry, int exponent);
+
+/// result.eigenvalues <- 2^exponent theta; where that overflows or vanishes, theta, and result.exponent and a note say
+/// so.
+template <class S>
+void set_eigenvalues(PowerResult<S>& result, const Vector<S>& theta, int exponent);
+
+/// A Rayleigh quotient below zero, by more than `slack`, proves a negative eigenvalue.
+void require_no_negative_eigenvalue(double least, double slack, int exponent);
+
+}  // namespace hearsay::detail

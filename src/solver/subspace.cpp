@@ -1,0 +1,55 @@
+#include "hearsay/subspace.hpp"
+
+#include <algorithm>
+
+#include "hearsay/error.hpp"
+#include "solver/krylov.hpp"
+
+namespace hearsay {
+
+const char* name(SolveMethod method) {
+  switch (method) {
+    case SolveMethod::automatic:
+      return "auto";
+    case SolveMethod::anpm:
+      return "anpm";
+    case SolveMethod::krylov:
+      return "krylov";
+  }
+  return "unknown";
+}
+
+template <class S>
+SolveMethod choose_method(OperatorRef<S> A, const PowerOptions& options, const Hooks<S>& hooks) {
+  const OperatorFacts facts = A.facts();
+  const bool free = options.momentum.rule == Momentum::Rule::automatic && options.damping == Damping::automatic &&
+                    options.extraction == Extraction::automatic && options.products != Products::noisy &&
+                    options.qr_every == 0 && options.oversample < 0 && !hooks.checkpoint && hooks.resume == nullptr;
+  if (!facts.exact || !free || options.max_iterations < detail::least_blocks(A.dim(), options))
+    return SolveMethod::anpm;
+  // n vectors kept orthogonal cost 4 d n^2 operations in all, their products 2 n times the multiply-adds; but a sparse
+  // product runs at a fraction of the speed, so that orthogonality may cost eight times what the product counts.
+  const auto d = static_cast<double>(A.dim());
+  const auto n = static_cast<double>(detail::krylov_capacity(A.dim(), options));
+  return 2 * d * n <= 8 * facts.multiply_adds ? SolveMethod::krylov : SolveMethod::anpm;
+}
+
+template <class S>
+PowerResult<S> principal_subspace(OperatorRef<S> A, const PowerOptions& options, const Hooks<S>& hooks) {
+  const SolveMethod method =
+      options.method == SolveMethod::automatic ? choose_method<S>(A, options, hooks) : options.method;
+  if (method == SolveMethod::anpm) return accelerated_power<S>(A, options, hooks);
+  require(!A.facts().noisy, "method = krylov: needs exact products; use anpm");
+  require(!hooks.checkpoint && hooks.resume == nullptr,
+          "method = krylov: keeps no checkpoint; leave it out, or use anpm");
+  return detail::block_krylov<S>(A, options, hooks);
+}
+
+#define HEARSAY_INSTANTIATE(S)                                                                \
+  template SolveMethod choose_method<S>(OperatorRef<S>, const PowerOptions&, const Hooks<S>&); \
+  template PowerResult<S> principal_subspace<S>(OperatorRef<S>, const PowerOptions&, const Hooks<S>&);
+HEARSAY_INSTANTIATE(float)
+HEARSAY_INSTANTIATE(double)
+#undef HEARSAY_INSTANTIATE
+
+}  // namespace hearsay
