@@ -20,8 +20,38 @@ def test_planted_eigenvectors_are_found(hearsay, tmp_path):
 def test_the_damping_follows_what_is_known_of_the_matrix(hearsay, tmp_path):
     np.save(tmp_path / "matrix.npy", planted(SPECTRUM)[0])
 
-    assert hearsay.json("eigs", "matrix.npy", "-k", 3)["damping"] == "symmetric"
-    assert hearsay.json("eigs", "matrix.npy", "-k", 3, "--psd")["damping"] == "centred"
+    anpm = ["eigs", "matrix.npy", "-k", 3, "--method", "anpm"]
+    assert hearsay.json(*anpm)["damping"] == "symmetric"
+    assert hearsay.json(*anpm, "--psd")["damping"] == "centred"
+
+
+def test_the_method_is_the_one_asked_for_or_suits_the_products_and_is_named(hearsay, tmp_path):
+    matrix, vectors = planted(SPECTRUM)
+    np.save(tmp_path / "matrix.npy", matrix)
+    solve = ["eigs", "matrix.npy", "-k", 3]
+
+    assert hearsay.json(*solve)["method"] == "krylov"
+    assert hearsay.json(*solve, "--noise", "gaussian:1e-4", code=3)["method"] == "anpm"
+    for method in ["anpm", "npm", "krylov"]:
+        result = hearsay.json(*solve, "--method", method, "--vectors", "v.npy")
+        assert result["method"] == method
+        assert sine(vectors[:, :3], np.load(tmp_path / "v.npy")) <= 1e-6
+    refused = hearsay(*solve, "--method", "krylov", "--noise", "gaussian:1e-4", code=2)
+    assert "method = krylov: needs exact products" in refused.stderr
+
+
+@pytest.mark.parametrize("method", ["anpm", "krylov"])
+def test_an_accuracy_asked_for_is_reached_and_no_more_is_done(hearsay, tmp_path, method):
+    matrix, vectors = planted(SPECTRUM)
+    np.save(tmp_path / "matrix.npy", matrix)
+    products = []
+    for accuracy in [1e-2, 1e-5]:
+        result = hearsay.json("eigs", "matrix.npy", "-k", 3, "--method", method, "--accuracy", accuracy, "--vectors",
+                              "v.npy")
+        assert result["status"] == "converged" and result["sin_theta_estimate"] <= accuracy
+        assert sine(vectors[:, :3], np.load(tmp_path / "v.npy")) <= accuracy
+        products.append(result["products"])
+    assert products[0] < products[1]
 
 
 @pytest.mark.parametrize("noise", ["gaussian:1e-4", "sphere:1e-3", "adversarial:1e-3"])

@@ -61,7 +61,7 @@ def test_completion_knows_every_command_and_option(hearsay, shell):
     (["hearsay", "cl"], ["cluster"]),
     (["hearsay", "datasets", "fe"], ["fetch"]),
     (["hearsay", "pca", "--max"], ["--max-iterations"]),
-    (["hearsay", "pca", "--method", ""], ["anpm", "npm"]),
+    (["hearsay", "pca", "--method", ""], ["auto", "anpm", "npm", "krylov"]),
     (["hearsay", "eigs", "m.npy", "--damping", "s"], ["symmetric"]),
 ])
 def test_bash_completes(hearsay, words, expected):

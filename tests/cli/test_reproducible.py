@@ -50,7 +50,7 @@ def test_a_resumed_solve_ends_like_an_uninterrupted_one(hearsay, tmp_path, optio
 
 
 def test_a_resumed_pca_ends_like_an_uninterrupted_one(hearsay, data, tmp_path):
-    options = ["pca", data, "-k", 4, "--tolerance", "1e-300"]
+    options = ["pca", data, "-k", 4, "--method", "anpm", "--tolerance", "1e-300"]
     hearsay.json(*options, "--max-iterations", 50, "--components", "whole.npy", code=3)
     hearsay.json(*options, "--max-iterations", 25, "--checkpoint", "c", "--checkpoint-every", 8, code=3)
 

@@ -56,7 +56,7 @@ def test_progress_is_shown_on_a_terminal_and_wiped_at_the_end(tmp_path, matrix):
 
     _, seen, code = program.finish()
 
-    assert code == 0 and b"iteration 0  residual " in seen
+    assert code == 0 and b"iteration 1  residual " in seen
     assert seen.endswith(b"\r\x1b[K")
 
 
