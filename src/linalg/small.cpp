@@ -17,7 +17,7 @@ S spectral_norm(ConstBlockView<S> X) {
   const S scale = frobenius_norm<S>(X);
   if (!(scale > 0) || !std::isfinite(scale)) return scale;
   const Block<S> unit = X / scale;
-  const S largest = symmetric_eigen<S>(gram<S>(unit, unit)).values(0);
+  const S largest = symmetric_eigen<S>(gram<S>(unit)).values(0);
   return scale * std::sqrt(std::max(largest, S(0)));
 }
 
