@@ -46,6 +46,9 @@ struct Table {
   /// Y <- Y - shift X - beta Z.
   void (*subtract)(Size m, Size p, S shift, const S* X, Size ldx, S beta, const S* Z, Size ldz, S* Y, Size ldy);
 
+  /// Whether every entry is finite.
+  bool (*all_finite)(Size m, Size p, const S* X, Size ldx);
+
   const char* name;
 };
 

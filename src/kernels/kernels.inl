@@ -45,6 +45,16 @@ inline void store(S* to, V v) {
   std::memcpy(to, &v, sizeof v);
 }
 
+// Stops the compiler from loading a vector again at each of its uses: off a line's boundary a load costs two.
+template <class V>
+inline void keep_in_register([[maybe_unused]] V& v) {
+#if defined(__x86_64__) && defined(__AVX512F__)
+  asm("" : "+v"(v));
+#elif defined(__x86_64__)
+  asm("" : "+x"(v));
+#endif
+}
+
 inline constexpr Size smaller(Size a, Size b) { return a < b ? a : b; }
 
 // MR rows of Y and, of one tile of columns, V vectors and half a vector more if asked: the accumulators live in
@@ -159,7 +169,8 @@ inline void dots(Size n, const S* A, Size lda, const S* X_t, Size ldx, S* Y, Siz
     typename Simd<S>::Vec x[P];
     for (Size c = 0; c < P; ++c) x[c] = load(X_t + c * ldx + j);
     for (Size i = 0; i < MR; ++i) {
-      const auto a = load(A + i * lda + j);
+      auto a = load(A + i * lda + j);
+      keep_in_register(a);
       for (Size c = 0; c < P; ++c) sum[i][c] += a * x[c];
     }
   }
@@ -175,7 +186,7 @@ inline void dots(Size n, const S* A, Size lda, const S* X_t, Size ldx, S* Y, Siz
 template <class S, Size P>
 void multiply_narrow_by(Size p, Size m, Size n, const S* A, Size lda, const S* X_t, Size ldx, S* Y, Size ldy,
                         bool accumulate) {
-  constexpr Size rows = 5 * P + 1 <= registers ? 4 : 2;
+  constexpr Size rows = 9 * P + 1 <= registers ? 8 : 5 * P + 1 <= registers ? 4 : 2;
   if constexpr (P > 1) {
     if (p < P) return multiply_narrow_by<S, P - 1>(p, m, n, A, lda, X_t, ldx, Y, ldy, accumulate);
   }
@@ -387,10 +398,32 @@ void subtract(Size m, Size p, S shift, const S* X, Size ldx, S beta, const S* Z,
   }
 }
 
+// Zero times a number is zero unless the number is not finite, and a sum that is once NaN stays so.
+template <class S>
+bool all_finite(Size m, Size p, const S* X, Size ldx) {
+  constexpr Size lanes = Simd<S>::lanes;
+  if (ldx == p) {
+    p *= m;
+    m = 1;
+  }
+  typename Simd<S>::Vec sum[4] = {};
+  S rest = S(0);
+  for (Size i = 0; i < m; ++i) {
+    const S* x = X + i * ldx;
+    Size j = 0;
+    for (; j + 4 * lanes <= p; j += 4 * lanes)
+      for (Size v = 0; v < 4; ++v) sum[v] += S(0) * load(x + j + v * lanes);
+    for (; j < p; ++j) rest += S(0) * x[j];
+  }
+  const auto total = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+  for (Size l = 0; l < lanes; ++l) rest += total[l];
+  return rest == S(0);
+}
+
 template <class S>
 constexpr Table<S> make_table() {
-  return {multiply<S>,     pack<S>,        multiply_narrow<S>, narrow_columns<S>(),
-          csr_multiply<S>, solve_right<S>, subtract<S>,        HEARSAY_KERNEL_NAME};
+  return {multiply<S>,    pack<S>,     multiply_narrow<S>, narrow_columns<S>(), csr_multiply<S>,
+          solve_right<S>, subtract<S>, all_finite<S>,      HEARSAY_KERNEL_NAME};
 }
 
 }  // namespace

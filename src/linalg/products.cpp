@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "hearsay/linalg.hpp"
 #include "hearsay/threads.hpp"
@@ -164,13 +165,34 @@ void accumulate_transposed(const BorrowedBlock<S>& B, ConstBlockView<S> U, Block
 
 template <class S>
 S frobenius_norm(ConstBlockView<S> X) {
-  // Scaled by the largest entry, so that neither 1e300 nor 1e-300 is lost in the square.
+  const auto root_of_squares = [&](S scale) {
+    S total = 0;
+    ordered_sum<S>(X.rows(), 1, double(X.size()), &total, [&](Index first, Index rows, S* sum) {
+      *sum =
+          scale == S(1) ? X.middleRows(first, rows).squaredNorm() : (X.middleRows(first, rows) / scale).squaredNorm();
+    });
+    return std::sqrt(total);
+  };
+  const S norm = root_of_squares(S(1));
+  const S least = std::sqrt(std::numeric_limits<S>::min()) / std::numeric_limits<S>::epsilon();
+  if (std::isfinite(norm) && norm > least) return norm;
+  // Again, scaled by the largest entry, so that neither 1e300 nor 1e-300 is lost in the square.
   const S largest = X.size() == 0 ? S(0) : X.cwiseAbs().maxCoeff();
   if (!(largest > 0) || !std::isfinite(largest)) return largest;
-  S total = 0;
-  ordered_sum<S>(X.rows(), 1, double(X.size()), &total,
-                 [&](Index first, Index rows, S* sum) { *sum = (X.middleRows(first, rows) / largest).squaredNorm(); });
-  return largest * std::sqrt(total);
+  return largest * root_of_squares(largest);
+}
+
+template <class S>
+bool all_finite(ConstBlockView<S> X) {
+  const auto& kernel = kernels::table<S>();
+  const Index chunks = (X.rows() + gram_rows - 1) / gram_rows, ldx = X.outerStride();
+  const S* x = X.data();
+  bool finite = true;
+#pragma omp parallel for schedule(static) num_threads(threads_for(double(X.size()))) reduction(&& : finite)
+  for (Index c = 0; c < chunks; ++c)
+    finite = finite &&
+             kernel.all_finite(std::min(gram_rows, X.rows() - c * gram_rows), X.cols(), x + c * gram_rows * ldx, ldx);
+  return finite;
 }
 
 template <class S>
@@ -222,6 +244,8 @@ template void accumulate_transposed<float>(const BorrowedBlock<float>&, ConstBlo
 template void accumulate_transposed<double>(const BorrowedBlock<double>&, ConstBlockView<double>, BlockView<double>);
 template float frobenius_norm<float>(ConstBlockView<float>);
 template double frobenius_norm<double>(ConstBlockView<double>);
+template bool all_finite<float>(ConstBlockView<float>);
+template bool all_finite<double>(ConstBlockView<double>);
 template void solve_right<float>(const Small<float>&, BlockView<float>);
 template void solve_right<double>(const Small<double>&, BlockView<double>);
 template Small<float> gram<float>(ConstBlockView<float>);

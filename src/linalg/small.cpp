@@ -30,18 +30,11 @@ void canonical_signs(BlockView<S> X) {
   }
 }
 
-template <class S>
-bool all_finite(ConstBlockView<S> X) {
-  return X.allFinite();
-}
-
 template SmallEigen<float> symmetric_eigen<float>(const Small<float>&);
 template SmallEigen<double> symmetric_eigen<double>(const Small<double>&);
 template float spectral_norm<float>(ConstBlockView<float>);
 template double spectral_norm<double>(ConstBlockView<double>);
 template void canonical_signs<float>(BlockView<float>);
 template void canonical_signs<double>(BlockView<double>);
-template bool all_finite<float>(ConstBlockView<float>);
-template bool all_finite<double>(ConstBlockView<double>);
 
 }  // namespace hearsay

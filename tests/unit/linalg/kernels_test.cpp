@@ -143,6 +143,25 @@ TYPED_TEST(Kernels, SolveARowAlikeWhereverItStands) {
   });
 }
 
+TYPED_TEST(Kernels, FindTheOneNumberThatIsNotFinite) {
+  using S = TypeParam;
+  this->with_each_table([](const Table<S>& kernel) {
+    for (const Index p : {1, 7, 64, 150}) {
+      Block<S> X = random_block<S>(3, p, 12);
+      X(1, 0) = std::numeric_limits<S>::max();
+      EXPECT_TRUE(kernel.all_finite(3, p, X.data(), p)) << "p = " << p;
+      for (const S bad : {std::numeric_limits<S>::quiet_NaN(), -std::numeric_limits<S>::infinity()})
+        for (Index at = 0; at < 3 * p; ++at) {
+          const S good = X.data()[at];
+          X.data()[at] = bad;
+          EXPECT_FALSE(kernel.all_finite(3, p, X.data(), p)) << "p = " << p << ", at " << at;
+          EXPECT_EQ(kernel.all_finite(3, p - 1, X.data(), p), at % p == p - 1) << "p = " << p << ", at " << at;
+          X.data()[at] = good;
+        }
+    }
+  });
+}
+
 TYPED_TEST(Kernels, MultiplySparseRowsForEveryWidth) {
   using S = TypeParam;
   Block<double> dense = random_block(37, 37, 9);
