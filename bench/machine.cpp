@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstring>
 
 #ifdef HEARSAY_BENCH_OPENBLAS
 #include <cblas.h>
@@ -24,6 +25,8 @@ double best_seconds(int repeats, const Work& work) {
   }
   return best;
 }
+
+volatile double sink;  // takes what would otherwise be computed for nobody
 
 constexpr int chains = 12, rounds = 400000;
 volatile float starts[chains] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
@@ -72,8 +75,7 @@ double measured_peak() {
 #pragma omp parallel num_threads(count) reduction(+ : kept)
     kept += loop();
   });
-  static volatile S sink;
-  sink = kept;
+  sink = double(kept);
   return 2.0 * count * chains * rounds * (bytes / sizeof(S)) / seconds;
 }
 
@@ -84,17 +86,50 @@ Index size_class(double bytes) {
 
 double size_of(Index size) { return std::exp2(static_cast<double>(size) / 4); }
 
-double sum_of(const double* from, Index count) {
-  typedef double Vec __attribute__((vector_size(64), aligned(8)));
+template <class S, int bytes>
+[[gnu::always_inline]] inline S sum_of(const S* from, Index count) {
+  typedef S Vec __attribute__((vector_size(bytes)));
+  constexpr Index lanes = bytes / sizeof(S);
   Vec sum[8] = {};
-  for (Index i = 0; i + 64 <= count; i += 64)
-    for (Index v = 0; v < 8; ++v) sum[v] += *reinterpret_cast<const Vec*>(from + i + 8 * v);
-  double total = 0;
-  for (const Vec& part : sum) total += part[0];
-  return total;
+  for (Index i = 0; i + 8 * lanes <= count; i += 8 * lanes)
+    for (Index v = 0; v < 8; ++v) {
+      Vec x;
+      std::memcpy(&x, from + i + lanes * v, sizeof x);
+      sum[v] += x;
+    }
+  Vec total = {};
+  for (const Vec& part : sum) total += part;
+  return total[0];
 }
 
-double (*volatile reader)(const double*, Index) = sum_of;  // volatile: every call is made
+#if defined(__x86_64__)
+[[gnu::target("avx512f")]] double sum_avx512(const double* from, Index count) {
+  return sum_of<double, 64>(from, count);
+}
+[[gnu::target("avx2")]] double sum_avx2(const double* from, Index count) { return sum_of<double, 32>(from, count); }
+#endif
+
+double sum_generic(const double* from, Index count) { return sum_of<double, 16>(from, count); }
+
+using Reader = double (*)(const double*, Index);
+
+Reader best_reader() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f")) return sum_avx512;
+  if (__builtin_cpu_supports("avx2")) return sum_avx2;
+#endif
+  return sum_generic;
+}
+
+const volatile Reader reader = best_reader();  // volatile: every call is made
+
+#if defined(__x86_64__)
+[[gnu::target_clones("avx512f", "avx2", "default")]]
+#endif
+void triad(double* a, const double* b, const double* c, Index count) {
+#pragma GCC ivdep
+  for (Index i = 0; i < count; ++i) a[i] = b[i] + 0.5 * c[i];
+}
 
 int passes_over(double bytes) { return std::max(1, static_cast<int>(3e8 / bytes)); }
 
@@ -116,7 +151,6 @@ double Machine::read_rate(double bytes) {
     for (int part = 0; part < count; ++part)
       for (int pass = 0; pass < passes; ++pass) kept += reader(from + numbers * part / count, numbers / count);
   });
-  static volatile double sink;
   sink = kept;
   double& best = best_read_[size];
   return best = std::max(best, 8.0 * static_cast<double>(numbers) * passes / seconds);
@@ -131,7 +165,7 @@ double Machine::triad_rate(double bytes) {
 #pragma omp parallel for num_threads(count) schedule(static, 1)
     for (int part = 0; part < count; ++part)
       for (int pass = 0; pass < passes; ++pass)
-        for (Index i = third * part / count; i < third * (part + 1) / count; ++i) a[i] = b[i] + 0.5 * c[i];
+        triad(a + third * part / count, b + third * part / count, c + third * part / count, third / count);
   });
   double& best = best_triad_[size];
   return best = std::max(best, 32.0 * static_cast<double>(third) * passes / seconds);

@@ -9,7 +9,7 @@ namespace hearsay::kernels {
 
 using Size = std::ptrdiff_t;
 
-/// Packed columns come in tiles of this many, zero-padded.
+/// Packed columns come in tiles of this many.
 template <class S>
 constexpr Size tile_columns() {
   return 128 / static_cast<Size>(sizeof(S));

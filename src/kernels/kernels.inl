@@ -57,6 +57,12 @@ inline void keep_in_register([[maybe_unused]] V& v) {
 
 inline constexpr Size smaller(Size a, Size b) { return a < b ? a : b; }
 
+// Columns of the narrowest register tile: half a vector, where a whole one has 64 bytes.
+template <class S>
+constexpr Size least_width() {
+  return Simd<S>::lanes / (vector_bytes == 64 ? 2 : 1);
+}
+
 // MR rows of Y and, of one tile of columns, V vectors and half a vector more if asked: the accumulators live in
 // registers for the whole sweep over n.
 template <class S, Size MR, Size V, bool half>
@@ -88,11 +94,10 @@ inline void micro(Size n, Size columns, const S* A, Size row_stride, Size column
     S row[width];
     for (Size v = 0; v < V; ++v) store(row + v * lanes, sum[i][v]);
     if constexpr (half) store(row + V * lanes, half_sum[i]);
-    if (accumulate) {
-      for (Size c = 0; c < columns; ++c) y[c] += row[c];
-    } else {
-      for (Size c = 0; c < columns; ++c) y[c] = row[c];
-    }
+    Size v = 0;
+    for (; v < V && (v + 1) * lanes <= columns; ++v)
+      store(y + v * lanes, accumulate ? load(y + v * lanes) + sum[i][v] : sum[i][v]);
+    for (Size c = v * lanes; c < columns; ++c) y[c] = accumulate ? y[c] + row[c] : row[c];
   }
 }
 
@@ -110,7 +115,7 @@ void multiply_tile(Size m, Size n, Size columns, const S* A, Size row_stride, Si
   }
 }
 
-// The narrowest register tile that holds the columns: half vectors count where a whole one has 64 bytes.
+// The narrowest register tile that holds the columns.
 template <class S, Size V>
 void multiply_columns(Size m, Size n, Size columns, const S* A, Size row_stride, Size column_stride, const S* X, S* Y,
                       Size ldy, bool accumulate) {
@@ -119,7 +124,7 @@ void multiply_columns(Size m, Size n, Size columns, const S* A, Size row_stride,
     if (columns <= (V - 1) * lanes)
       return multiply_columns<S, V - 1>(m, n, columns, A, row_stride, column_stride, X, Y, ldy, accumulate);
   }
-  if constexpr (vector_bytes == 64) {
+  if constexpr (least_width<S>() < lanes) {
     if (columns <= V * lanes - lanes / 2)
       return multiply_tile<S, rows, V - 1, true>(m, n, columns, A, row_stride, column_stride, X, Y, ldy, accumulate);
   }
@@ -138,13 +143,13 @@ void multiply(Size m, Size n, Size p, const S* A, Size row_stride, Size column_s
 // Rows of so many columns, a number known to the compiler, into a tile.
 template <class S, Size columns>
 void pack_tile(Size wanted, Size n, const S* X, Size ldx, S* packed) {
-  constexpr Size tile = tile_columns<S>();
+  constexpr Size tile = tile_columns<S>(), read = round_up(columns, least_width<S>());  // what multiply() will look at
   if constexpr (columns > 1) {
     if (wanted < columns) return pack_tile<S, columns - 1>(wanted, n, X, ldx, packed);
   }
   for (Size j = 0; j < n; ++j) {
     std::memcpy(packed + j * tile, X + j * ldx, columns * sizeof(S));
-    if constexpr (columns < tile) std::memset(packed + j * tile + columns, 0, (tile - columns) * sizeof(S));
+    if constexpr (columns < read) std::memset(packed + j * tile + columns, 0, (read - columns) * sizeof(S));
   }
 }
 
@@ -358,6 +363,11 @@ inline void solve_columns(Size j, Size p, const S* R, const S* inverse_pivots, S
   }
 }
 
+template <class S>
+inline void fetch_ahead(const S* from, Size count) {
+  for (Size line = 0; line < count; line += 64 / static_cast<Size>(sizeof(S))) __builtin_prefetch(from + line);
+}
+
 // Forward substitution along each row, many rows side by side: the lanes of a vector are rows.
 template <class S>
 void solve_right(Size m, Size p, const S* R, const S* Z, Size ldz, S* out, Size ldo) {
@@ -381,8 +391,11 @@ void solve_right(Size m, Size p, const S* R, const S* Z, Size ldz, S* out, Size 
     if (rows < strip_rows) std::memset(strip, 0, sizeof strip);
     copy_transposed(rows, p, Z + i * ldz, ldz, strip, strip_rows);
     Size j = 0;
-    for (; j + solved_at_once <= p; j += solved_at_once)
+    for (; j + solved_at_once <= p; j += solved_at_once) {
+      if (i + 2 * strip_rows <= m)  // a share of the next strip
+        fetch_ahead(Z + (i + strip_rows) * ldz + j * strip_rows, solved_at_once * strip_rows);
       solve_columns<S, solved_at_once>(j, p, R, inverse_pivots, strip);
+    }
     for (; j < p; ++j) solve_columns<S, 1>(j, p, R, inverse_pivots, strip);
     copy_transposed(p, rows, strip, strip_rows, out + i * ldo, ldo);
   }

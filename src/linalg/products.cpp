@@ -19,6 +19,9 @@ namespace {
 constexpr Index strip_rows = 16;
 constexpr Index sweep_rows = 2048;
 
+// Terms from which on a sum along a row of A is worth adding up the lanes of a vector at its end.
+constexpr Index narrow_terms = 128;
+
 // Rows summed into one partial Gram matrix. Fixed, so that the order of summation is.
 constexpr Index gram_rows = 1024;
 
@@ -74,7 +77,7 @@ template <class S>
 void multiply(const BorrowedBlock<S>& A, ConstBlockView<S> X, BlockView<S> out) {
   const auto& kernel = kernels::table<S>();
   const Index m = A.rows(), n = A.cols(), p = X.cols();
-  const bool narrow = p <= kernel.narrow_columns;
+  const bool narrow = p <= kernel.narrow_columns && n >= narrow_terms;
   S* packed = scratch<S, ScratchUse::packed>(std::max<Index>(1, n) * kernels::round_up(p, kernels::tile_columns<S>()));
   if (narrow)
     Eigen::Map<Small<S>>(packed, n, p) = X;  // a column is contiguous
