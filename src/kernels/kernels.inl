@@ -279,8 +279,13 @@ void csr_multiply(Size first, Size last, Size p, const std::int64_t* row_start, 
                   const S* values, const S* row_scale, const S* column_scale, S shift, const S* X, Size ldx, S* Y,
                   Size ldy) {
   constexpr Size lanes = Simd<S>::lanes, widest = 8 * lanes;
+  if (p > widest && last - first > 1) {  // a row at a time, so that the rows of X are read from end to end
+    for (Size i = first; i < last; ++i)
+      csr_multiply(i, i + 1, p, row_start, columns, values, row_scale, column_scale, shift, X, ldx, Y, ldy);
+    return;
+  }
   for (Size c = 0; c < p; c += widest) {
-    // columns c to p in one sweep, or the last `widest` of them again
+    // what is left, or where that is less than a vector, the last vector of them again
     const Size from = p - c < lanes && p >= lanes ? p - lanes : c, width = smaller(widest, p - from);
     if (width >= lanes)
       csr_rows<S, vector_bytes, 8>(first, last, width, row_start, columns, values, row_scale, column_scale, shift,
