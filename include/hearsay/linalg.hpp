@@ -18,6 +18,10 @@ void multiply(ConstBlockView<S> X, const Small<S>& M, BlockView<S> out);
 template <class S>
 Small<S> gram(ConstBlockView<S> X, ConstBlockView<S> Y);
 
+/// X'X, exactly symmetric: half the work of gram(X, X), the same bits.
+template <class S>
+Small<S> gram(ConstBlockView<S> X);
+
 /// Y <- Y + B'U, for any row-major B (m x d) and block U (m x p).
 template <class S>
 void accumulate_transposed(const BorrowedBlock<S>& B, ConstBlockView<S> U, BlockView<S> Y);
@@ -26,9 +30,10 @@ void accumulate_transposed(const BorrowedBlock<S>& B, ConstBlockView<S> U, Block
 template <class S>
 S frobenius_norm(ConstBlockView<S> X);
 
-/// Y <- Y - shift X - beta X_prev R^{-1}, R upper triangular: the momentum step. X_prev is used up.
+/// Y <- Y - shift X - beta X_prev R^{-1}, R upper triangular: the momentum step.
 template <class S>
-void subtract_momentum(S shift, ConstBlockView<S> X, S beta, BlockView<S> X_prev, const Small<S>& R, BlockView<S> Y);
+void subtract_momentum(S shift, ConstBlockView<S> X, S beta, ConstBlockView<S> X_prev, const Small<S>& R,
+                       BlockView<S> Y);
 
 /// Y <- Y - shift X - beta X_prev: the same between two QRs.
 template <class S>
@@ -37,6 +42,10 @@ void subtract_momentum(S shift, ConstBlockView<S> X, S beta, ConstBlockView<S> X
 /// Z <- Z R^{-1}, R upper triangular and non-singular.
 template <class S>
 void solve_right(const Small<S>& R, BlockView<S> Z);
+
+/// The same, and Z'Z of what it gives, in one pass over Z.
+template <class S>
+Small<S> solve_right_and_gram(const Small<S>& R, BlockView<S> Z);
 
 /// Makes the largest-magnitude entry of each column positive (the first one, where several tie).
 template <class S>

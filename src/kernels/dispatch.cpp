@@ -5,44 +5,47 @@ namespace hearsay::kernels {
 
 namespace {
 
-enum class Level { generic, avx2, avx512 };
-
-Level best_level() {
 #ifdef HEARSAY_X86_KERNELS
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-    return Level::avx512;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return Level::avx2;
-#endif
-  return Level::generic;
+bool has_avx512() {
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
+
+bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+#endif
 
 }  // namespace
 
 template <>
-const Table<float>& table<float>() {
-  static const Table<float>& chosen = [level = best_level()]() -> const Table<float>& {
+Runnable<float> runnable<float>() {
+  Runnable<float> found;
 #ifdef HEARSAY_X86_KERNELS
-    if (level == Level::avx512) return avx512_float();
-    if (level == Level::avx2) return avx2_float();
-#else
-    (void)level;
+  if (has_avx512()) found.tables[found.count++] = &avx512_float();
+  if (has_avx2()) found.tables[found.count++] = &avx2_float();
 #endif
-    return generic_float();
-  }();
+  found.tables[found.count++] = &generic_float();
+  return found;
+}
+
+template <>
+Runnable<double> runnable<double>() {
+  Runnable<double> found;
+#ifdef HEARSAY_X86_KERNELS
+  if (has_avx512()) found.tables[found.count++] = &avx512_double();
+  if (has_avx2()) found.tables[found.count++] = &avx2_double();
+#endif
+  found.tables[found.count++] = &generic_double();
+  return found;
+}
+
+template <>
+const Table<float>& table<float>() {
+  static const Table<float>& chosen = *runnable<float>().tables[0];
   return chosen;
 }
 
 template <>
 const Table<double>& table<double>() {
-  static const Table<double>& chosen = [level = best_level()]() -> const Table<double>& {
-#ifdef HEARSAY_X86_KERNELS
-    if (level == Level::avx512) return avx512_double();
-    if (level == Level::avx2) return avx2_double();
-#else
-    (void)level;
-#endif
-    return generic_double();
-  }();
+  static const Table<double>& chosen = *runnable<double>().tables[0];
   return chosen;
 }
 

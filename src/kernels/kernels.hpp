@@ -9,7 +9,7 @@ namespace hearsay::kernels {
 
 using Size = std::ptrdiff_t;
 
-/// Packed columns come in tiles of this many, zero-padded.
+/// Packed columns come in tiles of this many.
 template <class S>
 constexpr Size tile_columns() {
   return 128 / static_cast<Size>(sizeof(S));
@@ -28,17 +28,26 @@ struct Table {
   /// The packing multiply() expects: n x p with leading dimension ldx into n * round_up(p, tile_columns()) numbers.
   void (*pack)(Size n, Size p, const S* X, Size ldx, S* X_packed);
 
+  /// The same for few columns, at most narrow_columns: A has contiguous rows and X comes transposed, p rows of n
+  /// numbers.
+  void (*multiply_narrow)(Size m, Size n, Size p, const S* A, Size lda, const S* X_t, Size ldx, S* Y, Size ldy,
+                          bool accumulate);
+  Size narrow_columns;
+
   /// Rows [first, last) of Y <- scale_row * (values . X), a CSR product; values == nullptr means all one, row_scale and
   /// column_scale may be null. shift adds shift * X to Y.
   void (*csr_multiply)(Size first, Size last, Size p, const std::int64_t* row_start, const std::int32_t* columns,
                        const S* values, const S* row_scale, const S* column_scale, S shift, const S* X, Size ldx, S* Y,
                        Size ldy);
 
-  /// Z <- Z R^{-1}, R upper triangular p x p, row-major, non-singular; rows of Z independent.
-  void (*solve_right)(Size m, Size p, const S* R, S* Z, Size ldz);
+  /// out <- Z R^{-1}, R upper triangular p x p, row-major, non-singular; rows of Z independent. out may be Z.
+  void (*solve_right)(Size m, Size p, const S* R, const S* Z, Size ldz, S* out, Size ldo);
 
   /// Y <- Y - shift X - beta Z.
   void (*subtract)(Size m, Size p, S shift, const S* X, Size ldx, S beta, const S* Z, Size ldz, S* Y, Size ldy);
+
+  /// Whether every entry is finite.
+  bool (*all_finite)(Size m, Size p, const S* X, Size ldx);
 
   const char* name;
 };

@@ -11,188 +11,398 @@ namespace hearsay::kernels {
 namespace {
 
 #if defined(__AVX512F__)
-constexpr int vector_bytes = 64;
-constexpr Size rows_at_once = 8;
+constexpr Size vector_bytes = 64;
+constexpr Size registers = 32;
+constexpr Size sums_at_once = 16;   // accumulators of a register tile
+constexpr Size solved_at_once = 4;  // columns of a triangular solve
 #elif defined(__AVX__)
-constexpr int vector_bytes = 32;
-constexpr Size rows_at_once = 3;
+constexpr Size vector_bytes = 32;
+constexpr Size registers = 16;
+constexpr Size sums_at_once = 12;
+constexpr Size solved_at_once = 2;
 #else
-constexpr int vector_bytes = 16;
-constexpr Size rows_at_once = 1;
+constexpr Size vector_bytes = 16;
+constexpr Size registers = 16;
+constexpr Size sums_at_once = 8;
+constexpr Size solved_at_once = 2;
 #endif
 
-template <class S>
+template <class S, Size bytes = vector_bytes>
 struct Simd {
-  typedef S Vec __attribute__((vector_size(vector_bytes)));
-  static constexpr Size lanes = vector_bytes / static_cast<Size>(sizeof(S));
-  static constexpr Size per_tile = 128 / vector_bytes;  // vectors in a tile
+  typedef S Vec __attribute__((vector_size(bytes)));
+  static constexpr Size lanes = bytes / static_cast<Size>(sizeof(S));
 };
 
-template <class S>
-inline typename Simd<S>::Vec load(const S* from) {
-  typename Simd<S>::Vec v;
+template <class S, Size bytes = vector_bytes>
+inline typename Simd<S, bytes>::Vec load(const S* from) {
+  typename Simd<S, bytes>::Vec v;
   std::memcpy(&v, from, sizeof v);
   return v;
 }
 
-template <class S>
-inline void store(S* to, typename Simd<S>::Vec v) {
+template <class V, class S>
+inline void store(S* to, V v) {
   std::memcpy(to, &v, sizeof v);
 }
 
-// MR rows of Y, V vectors of one tile of columns: MR * V accumulators live in registers for the whole sweep over n.
-template <class S, Size MR, Size V>
+// Stops the compiler from loading a vector again at each of its uses: off a line's boundary a load costs two.
+template <class V>
+inline void keep_in_register([[maybe_unused]] V& v) {
+#if defined(__x86_64__) && defined(__AVX512F__)
+  asm("" : "+v"(v));
+#elif defined(__x86_64__)
+  asm("" : "+x"(v));
+#endif
+}
+
+inline constexpr Size smaller(Size a, Size b) { return a < b ? a : b; }
+
+// Columns of the narrowest register tile: half a vector, where a whole one has 64 bytes.
+template <class S>
+constexpr Size least_width() {
+  return Simd<S>::lanes / (vector_bytes == 64 ? 2 : 1);
+}
+
+// MR rows of Y and, of one tile of columns, V vectors and half a vector more if asked: the accumulators live in
+// registers for the whole sweep over n.
+template <class S, Size MR, Size V, bool half>
 inline void micro(Size n, Size columns, const S* A, Size row_stride, Size column_stride, const S* X, S* Y, Size ldy,
                   bool accumulate) {
-  constexpr Size tile = 128 / static_cast<Size>(sizeof(S));
-  typename Simd<S>::Vec sum[MR][V] = {};
+  constexpr Size tile = tile_columns<S>(), lanes = Simd<S>::lanes, width = V * lanes + (half ? lanes / 2 : 0);
+  constexpr Size half_bytes = vector_bytes / 2;
+  typename Simd<S>::Vec sum[MR][V > 0 ? V : 1] = {};
+  typename Simd<S, half_bytes>::Vec half_sum[MR] = {};
   for (Size j = 0; j < n; ++j) {
-    typename Simd<S>::Vec x[V];
-    for (Size v = 0; v < V; ++v) x[v] = load(X + j * tile + v * Simd<S>::lanes);
+    typename Simd<S>::Vec x[V > 0 ? V : 1];
+    typename Simd<S, half_bytes>::Vec half_x;
+    for (Size v = 0; v < V; ++v) x[v] = load(X + j * tile + v * lanes);
+    if constexpr (half) half_x = load<S, half_bytes>(X + j * tile + V * lanes);
     for (Size i = 0; i < MR; ++i) {
       const S a = A[i * row_stride + j * column_stride];
       for (Size v = 0; v < V; ++v) sum[i][v] += a * x[v];
+      if constexpr (half) half_sum[i] += a * half_x;
     }
   }
   for (Size i = 0; i < MR; ++i) {
-    S row[V * Simd<S>::lanes];
-    for (Size v = 0; v < V; ++v) store(row + v * Simd<S>::lanes, sum[i][v]);
     S* y = Y + i * ldy;
-    if (accumulate) {
-      for (Size c = 0; c < columns; ++c) y[c] += row[c];
-    } else {
-      for (Size c = 0; c < columns; ++c) y[c] = row[c];
+    if (columns == width) {
+      for (Size v = 0; v < V; ++v) store(y + v * lanes, accumulate ? load(y + v * lanes) + sum[i][v] : sum[i][v]);
+      if constexpr (half)
+        store(y + V * lanes, accumulate ? load<S, half_bytes>(y + V * lanes) + half_sum[i] : half_sum[i]);
+      continue;
     }
+    S row[width];
+    for (Size v = 0; v < V; ++v) store(row + v * lanes, sum[i][v]);
+    if constexpr (half) store(row + V * lanes, half_sum[i]);
+    Size v = 0;
+    for (; v < V && (v + 1) * lanes <= columns; ++v)
+      store(y + v * lanes, accumulate ? load(y + v * lanes) + sum[i][v] : sum[i][v]);
+    for (Size c = v * lanes; c < columns; ++c) y[c] = accumulate ? y[c] + row[c] : row[c];
   }
 }
 
-template <class S, Size V>
+// All rows, MR at a time, and the last ones in halves of that.
+template <class S, Size MR, Size V, bool half>
 void multiply_tile(Size m, Size n, Size columns, const S* A, Size row_stride, Size column_stride, const S* X, S* Y,
                    Size ldy, bool accumulate) {
   Size i = 0;
-  for (; i + rows_at_once <= m; i += rows_at_once)
-    micro<S, rows_at_once, V>(n, columns, A + i * row_stride, row_stride, column_stride, X, Y + i * ldy, ldy,
-                              accumulate);
-  for (; i < m; ++i)
-    micro<S, 1, V>(n, columns, A + i * row_stride, row_stride, column_stride, X, Y + i * ldy, ldy, accumulate);
+  for (; i + MR <= m; i += MR)
+    micro<S, MR, V, half>(n, columns, A + i * row_stride, row_stride, column_stride, X, Y + i * ldy, ldy, accumulate);
+  if constexpr (MR > 1) {
+    if (i < m)
+      multiply_tile<S, MR / 2, V, half>(m - i, n, columns, A + i * row_stride, row_stride, column_stride, X,
+                                        Y + i * ldy, ldy, accumulate);
+  }
 }
 
+// The narrowest register tile that holds the columns.
 template <class S, Size V>
-void multiply_tile_up_to(Size needed, Size m, Size n, Size columns, const S* A, Size row_stride, Size column_stride,
-                         const S* X, S* Y, Size ldy, bool accumulate) {
+void multiply_columns(Size m, Size n, Size columns, const S* A, Size row_stride, Size column_stride, const S* X, S* Y,
+                      Size ldy, bool accumulate) {
+  constexpr Size lanes = Simd<S>::lanes, rows = smaller(8, sums_at_once / V);
   if constexpr (V > 1) {
-    if (needed < V)
-      return multiply_tile_up_to<S, V - 1>(needed, m, n, columns, A, row_stride, column_stride, X, Y, ldy, accumulate);
+    if (columns <= (V - 1) * lanes)
+      return multiply_columns<S, V - 1>(m, n, columns, A, row_stride, column_stride, X, Y, ldy, accumulate);
   }
-  multiply_tile<S, V>(m, n, columns, A, row_stride, column_stride, X, Y, ldy, accumulate);
+  if constexpr (least_width<S>() < lanes) {
+    if (columns <= V * lanes - lanes / 2)
+      return multiply_tile<S, rows, V - 1, true>(m, n, columns, A, row_stride, column_stride, X, Y, ldy, accumulate);
+  }
+  multiply_tile<S, rows, V, false>(m, n, columns, A, row_stride, column_stride, X, Y, ldy, accumulate);
 }
 
 template <class S>
 void multiply(Size m, Size n, Size p, const S* A, Size row_stride, Size column_stride, const S* X, Size packed_rows,
               S* Y, Size ldy, bool accumulate) {
-  constexpr Size tile = 128 / static_cast<Size>(sizeof(S));
-  for (Size c = 0; c < p; c += tile) {
-    const Size columns = p - c < tile ? p - c : tile;
-    const Size needed = (columns + Simd<S>::lanes - 1) / Simd<S>::lanes;
-    multiply_tile_up_to<S, Simd<S>::per_tile>(needed, m, n, columns, A, row_stride, column_stride, X + c * packed_rows,
-                                              Y + c, ldy, accumulate);
+  constexpr Size tile = tile_columns<S>();
+  for (Size c = 0; c < p; c += tile)
+    multiply_columns<S, tile / Simd<S>::lanes>(m, n, smaller(tile, p - c), A, row_stride, column_stride,
+                                               X + c * packed_rows, Y + c, ldy, accumulate);
+}
+
+// Rows of so many columns, a number known to the compiler, into a tile.
+template <class S, Size columns>
+void pack_tile(Size wanted, Size n, const S* X, Size ldx, S* packed) {
+  constexpr Size tile = tile_columns<S>(), read = round_up(columns, least_width<S>());  // what multiply() will look at
+  if constexpr (columns > 1) {
+    if (wanted < columns) return pack_tile<S, columns - 1>(wanted, n, X, ldx, packed);
+  }
+  for (Size j = 0; j < n; ++j) {
+    std::memcpy(packed + j * tile, X + j * ldx, columns * sizeof(S));
+    if constexpr (columns < read) std::memset(packed + j * tile + columns, 0, (read - columns) * sizeof(S));
   }
 }
 
 template <class S>
 void pack(Size n, Size p, const S* X, Size ldx, S* packed) {
-  constexpr Size tile = 128 / static_cast<Size>(sizeof(S));
-  for (Size c = 0; c < p; c += tile) {
-    const Size columns = p - c < tile ? p - c : tile;
-    for (Size j = 0; j < n; ++j) {
-      S* to = packed + c * n + j * tile;
-      for (Size i = 0; i < columns; ++i) to[i] = X[j * ldx + c + i];
-      for (Size i = columns; i < tile; ++i) to[i] = S(0);
+  constexpr Size tile = tile_columns<S>();
+  for (Size c = 0; c < p; c += tile) pack_tile<S, tile>(smaller(tile, p - c), n, X + c, ldx, packed + c * n);
+}
+
+template <class S>
+constexpr Size narrow_columns() {
+  return smaller(6, Simd<S>::lanes - 1);
+}
+
+// MR rows of A times P columns of X, all of them contiguous: the lanes of a vector are terms of one sum.
+template <class S, Size MR, Size P>
+inline void dots(Size n, const S* A, Size lda, const S* X_t, Size ldx, S* Y, Size ldy, bool accumulate) {
+  constexpr Size lanes = Simd<S>::lanes;
+  typename Simd<S>::Vec sum[MR][P] = {};
+  Size j = 0;
+  for (; j + lanes <= n; j += lanes) {
+    typename Simd<S>::Vec x[P];
+    for (Size c = 0; c < P; ++c) x[c] = load(X_t + c * ldx + j);
+    for (Size i = 0; i < MR; ++i) {
+      auto a = load(A + i * lda + j);
+      keep_in_register(a);
+      for (Size c = 0; c < P; ++c) sum[i][c] += a * x[c];
     }
+  }
+  for (Size i = 0; i < MR; ++i)
+    for (Size c = 0; c < P; ++c) {
+      S total = S(0);
+      for (Size l = 0; l < lanes; ++l) total += sum[i][c][l];
+      for (Size rest = j; rest < n; ++rest) total += A[i * lda + rest] * X_t[c * ldx + rest];
+      Y[i * ldy + c] = accumulate ? Y[i * ldy + c] + total : total;
+    }
+}
+
+template <class S, Size P>
+void multiply_narrow_by(Size p, Size m, Size n, const S* A, Size lda, const S* X_t, Size ldx, S* Y, Size ldy,
+                        bool accumulate) {
+  constexpr Size rows = 9 * P + 1 <= registers ? 8 : 5 * P + 1 <= registers ? 4 : 2;
+  if constexpr (P > 1) {
+    if (p < P) return multiply_narrow_by<S, P - 1>(p, m, n, A, lda, X_t, ldx, Y, ldy, accumulate);
+  }
+  Size i = 0;
+  for (; i + rows <= m; i += rows) dots<S, rows, P>(n, A + i * lda, lda, X_t, ldx, Y + i * ldy, ldy, accumulate);
+  for (; i < m; ++i) dots<S, 1, P>(n, A + i * lda, lda, X_t, ldx, Y + i * ldy, ldy, accumulate);
+}
+
+template <class S>
+void multiply_narrow(Size m, Size n, Size p, const S* A, Size lda, const S* X_t, Size ldx, S* Y, Size ldy,
+                     bool accumulate) {
+  multiply_narrow_by<S, narrow_columns<S>()>(p, m, n, A, lda, X_t, ldx, Y, ldy, accumulate);
+}
+
+// One row of a CSR product: V vectors of columns of which the last ends at p, wherever the others leave off. The rows
+// of X that later entries need are asked for ahead of time, also beyond the end of this row.
+template <class S, Size bytes, Size V>
+inline void csr_row(std::int64_t first, std::int64_t last, std::int64_t end, Size p, const std::int32_t* columns,
+                    const S* values, S scale, const S* column_scale, S shift, const S* X_row, const S* X, Size ldx,
+                    S* Y) {
+  constexpr Size lanes = Simd<S, bytes>::lanes;
+  constexpr std::int64_t ahead = 32;
+  const Size tail = p - lanes;
+  typename Simd<S, bytes>::Vec sum[V] = {};
+  for (std::int64_t e = first; e < last; ++e) {
+    const Size j = columns[e];
+    if (e + ahead < end) {
+      const char* next = reinterpret_cast<const char*>(X + columns[e + ahead] * ldx);
+      for (Size line = 0; line < V * bytes; line += 64) __builtin_prefetch(next + line);
+    }
+    S a = values ? values[e] : S(1);
+    if (column_scale) a *= column_scale[j];
+    const S* x = X + j * ldx;
+    for (Size v = 0; v + 1 < V; ++v) sum[v] += a * load<S, bytes>(x + v * lanes);
+    sum[V - 1] += a * load<S, bytes>(x + tail);
+  }
+  for (Size v = 0; v < V; ++v) {
+    const Size at = v + 1 < V ? v * lanes : tail;
+    store(Y + at, scale * sum[v] + shift * load<S, bytes>(X_row + at));
   }
 }
 
-// One row of a CSR product for V vectors of columns starting at X and Y.
-template <class S, Size V>
-inline void csr_row(std::int64_t first, std::int64_t last, const std::int32_t* columns, const S* values, S scale,
-                    const S* column_scale, S shift, const S* X_row, const S* X, Size ldx, S* Y) {
-  typename Simd<S>::Vec sum[V] = {};
-  for (std::int64_t e = first; e < last; ++e) {
-    const Size j = columns[e];
-    S a = values ? values[e] : S(1);
-    if (column_scale) a *= column_scale[j];
-    for (Size v = 0; v < V; ++v) sum[v] += a * load(X + j * ldx + v * Simd<S>::lanes);
+template <class S, Size bytes, Size V>
+void csr_rows(Size first, Size last, Size p, const std::int64_t* row_start, const std::int32_t* columns,
+              const S* values, const S* row_scale, const S* column_scale, S shift, const S* X, Size ldx, S* Y,
+              Size ldy) {
+  if constexpr (V > 1) {
+    if (p <= (V - 1) * Simd<S, bytes>::lanes)
+      return csr_rows<S, bytes, V - 1>(first, last, p, row_start, columns, values, row_scale, column_scale, shift, X,
+                                       ldx, Y, ldy);
   }
-  for (Size v = 0; v < V; ++v) store(Y + v * Simd<S>::lanes, scale * sum[v] + shift * load(X_row + v * Simd<S>::lanes));
+  const std::int64_t end = row_start[last];
+  for (Size i = first; i < last; ++i)
+    csr_row<S, bytes, V>(row_start[i], row_start[i + 1], end, p, columns, values, row_scale ? row_scale[i] : S(1),
+                         column_scale, shift, X + i * ldx, X, ldx, Y + i * ldy);
+}
+
+// Fewer columns than a vector holds: narrower vectors, two at most; at last single numbers.
+template <class S, Size bytes>
+void csr_narrow(Size first, Size last, Size p, const std::int64_t* row_start, const std::int32_t* columns,
+                const S* values, const S* row_scale, const S* column_scale, S shift, const S* X, Size ldx, S* Y,
+                Size ldy) {
+  if constexpr (bytes > static_cast<Size>(sizeof(S))) {
+    if (p < Simd<S, bytes>::lanes)
+      csr_narrow<S, bytes / 2>(first, last, p, row_start, columns, values, row_scale, column_scale, shift, X, ldx, Y,
+                               ldy);
+    else
+      csr_rows<S, bytes, 2>(first, last, p, row_start, columns, values, row_scale, column_scale, shift, X, ldx, Y, ldy);
+  } else {
+    for (Size i = first; i < last; ++i) {
+      S sum = S(0);
+      for (std::int64_t e = row_start[i]; e < row_start[i + 1]; ++e) {
+        const Size j = columns[e];
+        S a = values ? values[e] : S(1);
+        if (column_scale) a *= column_scale[j];
+        sum += a * X[j * ldx];
+      }
+      Y[i * ldy] = (row_scale ? row_scale[i] : S(1)) * sum + shift * X[i * ldx];
+    }
+  }
 }
 
 template <class S>
 void csr_multiply(Size first, Size last, Size p, const std::int64_t* row_start, const std::int32_t* columns,
                   const S* values, const S* row_scale, const S* column_scale, S shift, const S* X, Size ldx, S* Y,
                   Size ldy) {
+  constexpr Size lanes = Simd<S>::lanes, widest = 8 * lanes;
+  if (p > widest && last - first > 1) {  // a row at a time, so that the rows of X are read from end to end
+    for (Size i = first; i < last; ++i)
+      csr_multiply(i, i + 1, p, row_start, columns, values, row_scale, column_scale, shift, X, ldx, Y, ldy);
+    return;
+  }
+  for (Size c = 0; c < p; c += widest) {
+    // what is left, or where that is less than a vector, the last vector of them again
+    const Size from = p - c < lanes && p >= lanes ? p - lanes : c, width = smaller(widest, p - from);
+    if (width >= lanes)
+      csr_rows<S, vector_bytes, 8>(first, last, width, row_start, columns, values, row_scale, column_scale, shift,
+                                   X + from, ldx, Y + from, ldy);
+    else
+      csr_narrow<S, vector_bytes / 2>(first, last, width, row_start, columns, values, row_scale, column_scale, shift,
+                                      X + from, ldx, Y + from, ldy);
+  }
+}
+
+template <int... index>
+struct Indices {};
+template <int count, int... index>
+struct CountTo : CountTo<count - 1, count - 1, index...> {};
+template <int... index>
+struct CountTo<0, index...> {
+  using List = Indices<index...>;
+};
+
+// Exchanges, between rows a and b that lie `step` apart, the blocks off the diagonal.
+template <int step, class V, int... k>
+inline void exchange(V& a, V& b, Indices<k...>) {
+  constexpr int lanes = sizeof...(k);
+  const V first = __builtin_shufflevector(a, b, ((k & step) != 0 ? lanes + k - step : k)...);
+  const V second = __builtin_shufflevector(a, b, ((k & step) != 0 ? lanes + k : k + step)...);
+  a = first;
+  b = second;
+}
+
+// A square of numbers in registers, transposed.
+template <class S, int step = 1>
+inline void transpose(typename Simd<S>::Vec (&rows)[Simd<S>::lanes]) {
+  constexpr int lanes = Simd<S>::lanes;
+  if constexpr (step < lanes) {
+    for (int i = 0; i < lanes; ++i)
+      if ((i & step) == 0) exchange<step>(rows[i], rows[i + step], typename CountTo<lanes>::List());
+    transpose<S, 2 * step>(rows);
+  }
+}
+
+// rows x columns numbers from one place, transposed, to another.
+template <class S>
+inline void copy_transposed(Size rows, Size columns, const S* from, Size from_stride, S* to, Size to_stride) {
   constexpr Size lanes = Simd<S>::lanes;
-  for (Size i = first; i < last; ++i) {
-    const S scale = row_scale ? row_scale[i] : S(1);
-    const S* x_row = X + i * ldx;
-    S* y_row = Y + i * ldy;
-    Size c = 0;
-    for (; c + 4 * lanes <= p; c += 4 * lanes)
-      csr_row<S, 4>(row_start[i], row_start[i + 1], columns, values, scale, column_scale, shift, x_row + c, X + c, ldx,
-                    y_row + c);
-    for (; c + lanes <= p; c += lanes)
-      csr_row<S, 1>(row_start[i], row_start[i + 1], columns, values, scale, column_scale, shift, x_row + c, X + c, ldx,
-                    y_row + c);
-    if (c < p && p >= lanes) {  // the last columns again, as one whole vector ending at p
-      c = p - lanes;
-      csr_row<S, 1>(row_start[i], row_start[i + 1], columns, values, scale, column_scale, shift, x_row + c, X + c, ldx,
-                    y_row + c);
-      c = p;
-    }
-    for (; c < p; ++c) {
-      S sum = S(0);
-      for (std::int64_t e = row_start[i]; e < row_start[i + 1]; ++e) {
-        S a = values ? values[e] : S(1);
-        if (column_scale) a *= column_scale[columns[e]];
-        sum += a * X[columns[e] * ldx + c];
-      }
-      y_row[c] = scale * sum + shift * x_row[c];
+  if (rows < lanes || columns < lanes) {
+    for (Size r = 0; r < rows; ++r)
+      for (Size c = 0; c < columns; ++c) to[c * to_stride + r] = from[r * from_stride + c];
+    return;
+  }
+  for (Size r = 0; r < rows; r += lanes) {
+    if (r + lanes > rows) r = rows - lanes;  // the last ones again, as a whole square
+    for (Size c = 0; c < columns; c += lanes) {
+      if (c + lanes > columns) c = columns - lanes;
+      typename Simd<S>::Vec square[lanes];
+      for (Size i = 0; i < lanes; ++i) square[i] = load(from + (r + i) * from_stride + c);
+      transpose<S>(square);
+      for (Size i = 0; i < lanes; ++i) store(to + (c + i) * to_stride + r, square[i]);
     }
   }
 }
 
-// Forward substitution along each row, sixteen rows side by side so that the lanes of a vector are rows.
+// Columns j to j + C of a strip that lies transposed in `strip`: divided by R, given the columns before them.
+template <class S, Size C>
+inline void solve_columns(Size j, Size p, const S* R, const S* inverse_pivots, S* strip) {
+  constexpr Size lanes = Simd<S>::lanes, vectors = 4, rows = vectors * lanes;
+  typename Simd<S>::Vec z[C][vectors];
+  for (Size c = 0; c < C; ++c)
+    for (Size v = 0; v < vectors; ++v) z[c][v] = load(strip + (j + c) * rows + v * lanes);
+  for (Size l = 0; l < j; ++l) {
+    typename Simd<S>::Vec z_l[vectors];
+    for (Size v = 0; v < vectors; ++v) z_l[v] = load(strip + l * rows + v * lanes);
+    for (Size c = 0; c < C; ++c)
+      for (Size v = 0; v < vectors; ++v) z[c][v] -= R[l * p + j + c] * z_l[v];
+  }
+  for (Size c = 0; c < C; ++c) {
+    for (Size v = 0; v < vectors; ++v) z[c][v] *= inverse_pivots[j + c];
+    for (Size later = c + 1; later < C; ++later)
+      for (Size v = 0; v < vectors; ++v) z[later][v] -= R[(j + c) * p + j + later] * z[c][v];
+    for (Size v = 0; v < vectors; ++v) store(strip + (j + c) * rows + v * lanes, z[c][v]);
+  }
+}
+
 template <class S>
-void solve_right(Size m, Size p, const S* R, S* Z, Size ldz) {
-  constexpr Size strip = 16;
-  constexpr Size widest = 64;  // columns the strip buffer holds; wider blocks go row by row
-  S buffer[strip * widest];
-  const bool buffered = p <= widest;
-  for (Size i = 0; i < m; i += strip) {
-    const Size rows = m - i < strip ? m - i : strip;
-    if (buffered && rows == strip) {
-      for (Size r = 0; r < strip; ++r)
-        for (Size j = 0; j < p; ++j) buffer[j * strip + r] = Z[(i + r) * ldz + j];
-      for (Size j = 0; j < p; ++j) {
-        S* z_j = buffer + j * strip;
-        for (Size l = 0; l < j; ++l) {
-          const S r_lj = R[l * p + j];
-          const S* z_l = buffer + l * strip;
-          for (Size r = 0; r < strip; ++r) z_j[r] -= r_lj * z_l[r];
-        }
-        const S pivot = R[j * p + j];
-        for (Size r = 0; r < strip; ++r) z_j[r] /= pivot;
-      }
-      for (Size r = 0; r < strip; ++r)
-        for (Size j = 0; j < p; ++j) Z[(i + r) * ldz + j] = buffer[j * strip + r];
-    } else {
-      for (Size r = 0; r < rows; ++r) {
-        S* z = Z + (i + r) * ldz;
-        for (Size l = 0; l < p; ++l) {
-          z[l] /= R[l * p + l];
-          for (Size j = l + 1; j < p; ++j) z[j] -= z[l] * R[l * p + j];
-        }
+inline void fetch_ahead(const S* from, Size count) {
+  for (Size line = 0; line < count; line += 64 / static_cast<Size>(sizeof(S))) __builtin_prefetch(from + line);
+}
+
+// Forward substitution along each row, many rows side by side: the lanes of a vector are rows.
+template <class S>
+void solve_right(Size m, Size p, const S* R, const S* Z, Size ldz, S* out, Size ldo) {
+  constexpr Size strip_rows = 4 * Simd<S>::lanes;
+  constexpr Size widest = 128;  // columns the strip holds; wider blocks go row by row
+  if (p > widest) {
+    for (Size i = 0; i < m; ++i) {
+      S* z = out + i * ldo;
+      if (out != Z) std::memcpy(z, Z + i * ldz, static_cast<std::size_t>(p) * sizeof(S));
+      for (Size l = 0; l < p; ++l) {
+        z[l] /= R[l * p + l];
+        for (Size j = l + 1; j < p; ++j) z[j] -= z[l] * R[l * p + j];
       }
     }
+    return;
+  }
+  S strip[strip_rows * widest], inverse_pivots[widest];
+  for (Size j = 0; j < p; ++j) inverse_pivots[j] = S(1) / R[j * p + j];
+  for (Size i = 0; i < m; i += strip_rows) {
+    const Size rows = smaller(strip_rows, m - i);
+    if (rows < strip_rows) std::memset(strip, 0, sizeof strip);
+    copy_transposed(rows, p, Z + i * ldz, ldz, strip, strip_rows);
+    Size j = 0;
+    for (; j + solved_at_once <= p; j += solved_at_once) {
+      if (i + 2 * strip_rows <= m)  // a share of the next strip
+        fetch_ahead(Z + (i + strip_rows) * ldz + j * strip_rows, solved_at_once * strip_rows);
+      solve_columns<S, solved_at_once>(j, p, R, inverse_pivots, strip);
+    }
+    for (; j < p; ++j) solve_columns<S, 1>(j, p, R, inverse_pivots, strip);
+    copy_transposed(p, rows, strip, strip_rows, out + i * ldo, ldo);
   }
 }
 
@@ -206,9 +416,32 @@ void subtract(Size m, Size p, S shift, const S* X, Size ldx, S beta, const S* Z,
   }
 }
 
+// Zero times a number is zero unless the number is not finite, and a sum that is once NaN stays so.
+template <class S>
+bool all_finite(Size m, Size p, const S* X, Size ldx) {
+  constexpr Size lanes = Simd<S>::lanes;
+  if (ldx == p) {
+    p *= m;
+    m = 1;
+  }
+  typename Simd<S>::Vec sum[4] = {};
+  S rest = S(0);
+  for (Size i = 0; i < m; ++i) {
+    const S* x = X + i * ldx;
+    Size j = 0;
+    for (; j + 4 * lanes <= p; j += 4 * lanes)
+      for (Size v = 0; v < 4; ++v) sum[v] += S(0) * load(x + j + v * lanes);
+    for (; j < p; ++j) rest += S(0) * x[j];
+  }
+  const auto total = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+  for (Size l = 0; l < lanes; ++l) rest += total[l];
+  return rest == S(0);
+}
+
 template <class S>
 constexpr Table<S> make_table() {
-  return {multiply<S>, pack<S>, csr_multiply<S>, solve_right<S>, subtract<S>, HEARSAY_KERNEL_NAME};
+  return {multiply<S>,    pack<S>,     multiply_narrow<S>, narrow_columns<S>(), csr_multiply<S>,
+          solve_right<S>, subtract<S>, all_finite<S>,      HEARSAY_KERNEL_NAME};
 }
 
 }  // namespace

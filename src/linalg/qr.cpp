@@ -13,7 +13,7 @@ namespace {
 template <class S>
 constexpr S epsilon = std::numeric_limits<S>::epsilon();
 
-// One rung: the Cholesky factor of G, with the columns scaled to unit norm first (which costs nothing and takes the
+// One pass: the Cholesky factor of G, with the columns scaled to unit norm first (which costs nothing and takes the
 // spread of column sizes out of the conditioning). Empty when G is not positive definite to working precision.
 template <class S>
 struct Factor {
@@ -37,8 +37,11 @@ Factor<S> cholesky_factor(const Small<S>& G, S shift) {
     if (!(pivot > S(p) * epsilon<S>)) return {};
     R(j, j) = std::sqrt(pivot);
   }
+  // cond_2(R)^2 = cond_2(unit) <= ||unit||_1 ||unit^{-1}||_1; the same norms of R itself would say up to p times more.
   const Small<S> inverse = R.template triangularView<Eigen::Upper>().solve(Small<S>::Identity(p, p));
-  const S condition = R.cwiseAbs().colwise().sum().maxCoeff() * inverse.cwiseAbs().colwise().sum().maxCoeff();
+  const Small<S> unit_inverse = inverse * inverse.transpose();
+  const S condition =
+      std::sqrt(unit.cwiseAbs().colwise().sum().maxCoeff() * unit_inverse.cwiseAbs().colwise().sum().maxCoeff());
   return {true, R * scale.asDiagonal(), condition};
 }
 
@@ -49,31 +52,26 @@ S least_new_part(const Small<S>& R) {
   return (R.diagonal().array() / norms.array().max(std::numeric_limits<S>::min())).minCoeff();
 }
 
+// Multiplies its triangle into R.
 template <class S>
 QrReport<S> householder(BlockView<S> Y, Small<S>& R) {
   const Index d = Y.rows(), p = Y.cols();
   const Small<S> columns = Y;
   const Eigen::HouseholderQR<Small<S>> qr(columns);
   Small<S> Q = qr.householderQ() * Small<S>::Identity(d, p);
-  R = qr.matrixQR().topRows(p).template triangularView<Eigen::Upper>();
+  Small<S> triangle = qr.matrixQR().topRows(p).template triangularView<Eigen::Upper>();
   for (Index j = 0; j < p; ++j) {
-    if (R(j, j) < 0) {
-      R.row(j) = -R.row(j);
+    if (triangle(j, j) < 0) {
+      triangle.row(j) = -triangle.row(j);
       Q.col(j) = -Q.col(j);
     }
   }
   Y = Q;
+  R = (triangle * R).eval();
   const S part = least_new_part(R);
   return {.method = QrMethod::householder,
           .condition = part > 0 ? 1 / part : std::numeric_limits<S>::infinity(),
           .rank_deficient = !(part > S(10) * S(p) * epsilon<S>)};
-}
-
-// Divides by the factor and multiplies it into R.
-template <class S>
-void take(const Factor<S>& factor, BlockView<S> Y, Small<S>& R) {
-  solve_right<S>(factor.R, Y);
-  R = (factor.R * R).eval();
 }
 
 }  // namespace
@@ -83,41 +81,32 @@ QrReport<S> thin_qr(BlockView<S> Y, Small<S>& R) {
   const Index p = Y.cols();
   // One pass loses orthogonality as eps cond^2. Up to cond = 4 that stays at rounding level; up to 1/(8 sqrt(eps)) a
   // second pass repairs it; beyond, the first Cholesky itself needs a shift.
-  const S one_pass = S(4), two_passes = S(0.125) / std::sqrt(epsilon<S>);
+  const S last_pass = S(4), two_passes = S(0.125) / std::sqrt(epsilon<S>);
   R = Small<S>::Identity(p, p);
 
-  const Small<S> G = gram<S>(Y, Y);
+  Small<S> G = gram<S>(Y);
   if (!G.allFinite() || !(G.diagonal().minCoeff() > std::numeric_limits<S>::min() / epsilon<S>))
     return householder<S>(Y, R);
-  Factor<S> first = cholesky_factor<S>(G, S(0));
-  QrReport<S> report{.method = QrMethod::cholesky, .condition = first.condition};
-  if (first.ok && first.condition <= one_pass) {
-    take(first, Y, R);
-    return report;
-  }
+  Factor<S> factor = cholesky_factor<S>(G, S(0));
+  QrReport<S> report{.method = factor.condition <= last_pass    ? QrMethod::cholesky
+                               : factor.condition <= two_passes ? QrMethod::cholesky_twice
+                                                                : QrMethod::cholesky_shifted};
+  if (report.method == QrMethod::cholesky_shifted)
+    factor = cholesky_factor<S>(G, S(11) * S(p) * S(p + 1) * epsilon<S> + S(p) * epsilon<S> * std::sqrt(S(Y.rows())));
+  report.condition = factor.condition;
 
-  const Block<S> original = Y;  // the lower rungs may fail, and then need it again
-  if (first.ok && first.condition <= two_passes) {
-    report.method = QrMethod::cholesky_twice;
-  } else {
-    report.method = QrMethod::cholesky_shifted;
-    first = cholesky_factor<S>(G, S(11) * S(p) * S(p + 1) * epsilon<S> + S(p) * epsilon<S> * std::sqrt(S(Y.rows())));
-    report.condition = first.condition;
-  }
-  if (first.ok) {
-    take(first, Y, R);
-    for (int pass = 0; pass < (report.method == QrMethod::cholesky_twice ? 1 : 2); ++pass) {
-      const Factor<S> again = cholesky_factor<S>(gram<S>(Y, Y), S(0));
-      if (!again.ok) break;
-      take(again, Y, R);
-    }
-    const Small<S> check = gram<S>(Y, Y) - Small<S>::Identity(p, p);
-    if (check.allFinite() && check.cwiseAbs().maxCoeff() <= S(32) * epsilon<S> * std::sqrt(S(p))) {
+  // Every pass but the last measures what it gives, on its way through the block: the Gram matrix that says how far
+  // from orthonormal it is still serves the next. Two passes suffice, three after a shift.
+  for (int pass = 0; pass < 3 && factor.ok; ++pass) {
+    R = (factor.R * R).eval();
+    if (factor.condition <= last_pass) {
+      solve_right<S>(factor.R, Y);
       report.rank_deficient = !(least_new_part(R) > S(10) * S(p) * epsilon<S>);
       return report;
     }
+    G = solve_right_and_gram<S>(factor.R, Y);
+    factor = G.allFinite() ? cholesky_factor<S>(G, S(0)) : Factor<S>{};
   }
-  Y = original;
   return householder<S>(Y, R);
 }
 

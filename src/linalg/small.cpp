@@ -17,7 +17,7 @@ S spectral_norm(ConstBlockView<S> X) {
   const S scale = frobenius_norm<S>(X);
   if (!(scale > 0) || !std::isfinite(scale)) return scale;
   const Block<S> unit = X / scale;
-  const S largest = symmetric_eigen<S>(gram<S>(unit, unit)).values(0);
+  const S largest = symmetric_eigen<S>(gram<S>(unit)).values(0);
   return scale * std::sqrt(std::max(largest, S(0)));
 }
 
@@ -30,18 +30,11 @@ void canonical_signs(BlockView<S> X) {
   }
 }
 
-template <class S>
-bool all_finite(ConstBlockView<S> X) {
-  return X.allFinite();
-}
-
 template SmallEigen<float> symmetric_eigen<float>(const Small<float>&);
 template SmallEigen<double> symmetric_eigen<double>(const Small<double>&);
 template float spectral_norm<float>(ConstBlockView<float>);
 template double spectral_norm<double>(ConstBlockView<double>);
 template void canonical_signs<float>(BlockView<float>);
 template void canonical_signs<double>(BlockView<double>);
-template bool all_finite<float>(ConstBlockView<float>);
-template bool all_finite<double>(ConstBlockView<double>);
 
 }  // namespace hearsay

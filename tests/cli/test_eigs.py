@@ -33,9 +33,9 @@ def test_the_method_is_the_one_asked_for_or_suits_the_products_and_is_named(hear
     assert hearsay.json(*solve)["method"] == "krylov"
     assert hearsay.json(*solve, "--noise", "gaussian:1e-4", code=3)["method"] == "anpm"
     for method in ["anpm", "npm", "krylov"]:
-        result = hearsay.json(*solve, "--method", method, "--vectors", "v.npy")
+        result = hearsay.json(*solve, "--method", method, "--components", "v.npy")
         assert result["method"] == method
-        assert sine(vectors[:, :3], np.load(tmp_path / "v.npy")) <= 1e-6
+        assert sin_theta(vectors[:, :3], np.load(tmp_path / "v.npy")) <= 1e-6
     refused = hearsay(*solve, "--method", "krylov", "--noise", "gaussian:1e-4", code=2)
     assert "method = krylov: needs exact products" in refused.stderr
 
@@ -46,10 +46,10 @@ def test_an_accuracy_asked_for_is_reached_and_no_more_is_done(hearsay, tmp_path,
     np.save(tmp_path / "matrix.npy", matrix)
     products = []
     for accuracy in [1e-2, 1e-5]:
-        result = hearsay.json("eigs", "matrix.npy", "-k", 3, "--method", method, "--accuracy", accuracy, "--vectors",
+        result = hearsay.json("eigs", "matrix.npy", "-k", 3, "--method", method, "--accuracy", accuracy, "--components",
                               "v.npy")
         assert result["status"] == "converged" and result["sin_theta_estimate"] <= accuracy
-        assert sine(vectors[:, :3], np.load(tmp_path / "v.npy")) <= accuracy
+        assert sin_theta(vectors[:, :3], np.load(tmp_path / "v.npy")) <= accuracy
         products.append(result["products"])
     assert products[0] < products[1]
 

@@ -25,7 +25,7 @@ TYPED_TEST_SUITE(BlockProducts, Scalars);
 TYPED_TEST(BlockProducts, DenseTimesBlockAgreesWithEigenOnEveryTileEdge) {
   using S = TypeParam;
   for (const Index n : {1, 7, 16, 33, 2049})
-    for (const Index p : {1, 3, 8, 15, 16, 17, 31, 32, 33, 50}) {
+    for (const Index p : {1, 3, 4, 5, 6, 7, 8, 11, 15, 16, 17, 20, 31, 32, 33, 50}) {
       const Block<S> A = random_block<S>(19, n, 1), X = random_block<S>(n, p, 2);
       Block<S> Y = Block<S>::Constant(19, p, S(7));
 
@@ -75,9 +75,9 @@ TYPED_TEST(BlockProducts, MomentumStepSubtractsShiftAndTriangularSolve) {
     const Block<S> X = random_block<S>(d, p, 10), X_prev = random_block<S>(d, p, 11), Y = random_block<S>(d, p, 12);
     Small<S> R = random_block<S>(p, p, 13).template triangularView<Eigen::Upper>();
     R.diagonal().array() = R.diagonal().array().abs() + S(4 * p);
-    Block<S> used = X_prev, got = Y;
+    Block<S> got = Y;
 
-    subtract_momentum<S>(S(0.25), X, S(3), used, R, got);
+    subtract_momentum<S>(S(0.25), X, S(3), X_prev, R, got);
 
     const Small<S> solved =
         R.transpose().template triangularView<Eigen::Lower>().solve(Small<S>(X_prev.transpose())).transpose();
@@ -85,22 +85,73 @@ TYPED_TEST(BlockProducts, MomentumStepSubtractsShiftAndTriangularSolve) {
   }
 }
 
+TYPED_TEST(BlockProducts, MomentumStepLeavesThePreviousBlockAlone) {
+  using S = TypeParam;
+  const Block<S> X = random_block<S>(300, 6, 16), before = random_block<S>(300, 6, 17);
+  Block<S> X_prev = before, Y = X;
+
+  subtract_momentum<S>(S(0.25), X, S(3), X_prev, Small<S>(Small<S>::Identity(6, 6) * S(2)), Y);
+
+  EXPECT_EQ(X_prev, before);
+  EXPECT_LE((Y - (S(0.75) * X - S(1.5) * before)).cwiseAbs().maxCoeff(), tolerance<S>(4));
+}
+
+TYPED_TEST(BlockProducts, GramOfOneBlockIsSymmetricWithTheBitsOfTheGeneralOne) {
+  using S = TypeParam;
+  for (const Index p : {1, 11, 16, 17, 33, 50}) {
+    const Block<S> X = random_block<S>(1500, p, 18);
+
+    const Small<S> G = gram<S>(X);
+
+    EXPECT_EQ(G, Small<S>(G.transpose())) << "p = " << p;
+    EXPECT_EQ(G, gram<S>(X, X)) << "p = " << p;
+  }
+}
+
+TYPED_TEST(BlockProducts, SolveAndGramAreWhatTheTwoStepsGive) {
+  using S = TypeParam;
+  for (const Index p : {1, 6, 20, 40}) {
+    const Block<S> Z = random_block<S>(1500, p, 19);
+    Small<S> R = random_block<S>(p, p, 20).template triangularView<Eigen::Upper>();
+    R.diagonal().array() = R.diagonal().array().abs() + S(4 * p);
+    Block<S> together = Z, apart = Z;
+
+    const Small<S> G = solve_right_and_gram<S>(R, together);
+    solve_right<S>(R, apart);
+
+    EXPECT_EQ(together, apart) << "p = " << p;
+    EXPECT_EQ(G, gram<S>(apart)) << "p = " << p;
+  }
+}
+
 TYPED_TEST(BlockProducts, AreTheSameToTheLastBitForAnyNumberOfThreads) {
   using S = TypeParam;
-  const Block<S> A = random_block<S>(900, 900, 14), X = random_block<S>(900, 13, 15);
+  const Block<S> A = random_block<S>(900, 900, 14);
   const int before = threads();
-  set_threads(1);
-  Block<S> one(900, 13), many(900, 13);
-  multiply<S>(borrow(A), X, one);
-  const Small<S> gram_one = gram<S>(A, X);
+  for (const Index p : {1, 5, 13, 20}) {
+    const Block<S> X = random_block<S>(900, p, 15), tall = random_block<S>(5000, 2 * p, 21);
+    const Small<S> R = Small<S>::Identity(2 * p, 2 * p) * S(3);
+    Block<S> one(900, p), many(900, p), solved_one = tall, solved_many = tall, Y_one = tall, Y_many = tall;
 
-  set_threads(5);
-  multiply<S>(borrow(A), X, many);
-  const Small<S> gram_many = gram<S>(A, X);
-  set_threads(before);
+    set_threads(1);
+    multiply<S>(borrow(A), X, one);
+    const Small<S> gram_one = gram<S>(A, X), symmetric_one = gram<S>(tall);
+    const Small<S> fused_one = solve_right_and_gram<S>(R, solved_one);
+    subtract_momentum<S>(S(0.5), tall, S(2), tall, R, Y_one);
+    set_threads(5);
+    multiply<S>(borrow(A), X, many);
+    const Small<S> gram_many = gram<S>(A, X), symmetric_many = gram<S>(tall);
+    const Small<S> fused_many = solve_right_and_gram<S>(R, solved_many);
+    subtract_momentum<S>(S(0.5), tall, S(2), tall, R, Y_many);
+    set_threads(before);
 
-  EXPECT_EQ(one, many);
-  EXPECT_EQ(gram_one, gram_many);
+    EXPECT_EQ(one, many) << "p = " << p;
+    EXPECT_EQ(gram_one, gram_many) << "p = " << p;
+    EXPECT_EQ(symmetric_one, symmetric_many) << "p = " << p;
+    EXPECT_EQ(fused_one, fused_many) << "p = " << p;
+    EXPECT_EQ(solved_one, solved_many) << "p = " << p;
+    EXPECT_EQ(Y_one, Y_many) << "p = " << p;
+  }
 }
 
 TEST(FrobeniusNorm, KeepsNumbersWhoseSquaresWouldNotFit) {

@@ -57,6 +57,44 @@ TEST(ThinQr, ClimbsDownTheLadderAsConditioningWorsens) {
   }
 }
 
+TEST(ThinQr, IsOrthonormalToRoundingWhereverOneRungGivesWayToTheNext) {
+  for (const double condition : {1.0, 2.0, 3.9, 4.1, 30.0, 1e6, 8e6, 1e7, 1e12}) {
+    const Block<double> Y = conditioned(3000, 40, condition);
+    Block<double> X = Y;
+    Small<double> R;
+
+    const auto report = thin_qr<double>(X, R);
+
+    SCOPED_TRACE(condition);
+    expect_a_qr<double>(Y, X, R);
+    EXPECT_NE(report.method, QrMethod::householder);
+    EXPECT_GE(report.condition, 1.0 - 1e-12);
+  }
+}
+
+TEST(ThinQr, TakesOnePassForColumnsThatAreNearlyOrthogonalHoweverMany) {
+  const Block<double> Y = random_block<double>(20000, 60, 8);
+  Block<double> X = Y;
+  Small<double> R;
+
+  const auto report = thin_qr<double>(X, R);
+
+  expect_a_qr<double>(Y, X, R);
+  EXPECT_EQ(report.method, QrMethod::cholesky);
+}
+
+TEST(ThinQr, StaysOrthonormalInSinglePrecisionWhenColumnsAreDependent) {
+  Block<float> Y = random_block<float>(300, 9, 9);
+  Y.col(7) = Y.col(0) - Y.col(3);
+  Block<float> X = Y;
+  Small<float> R;
+
+  const auto report = thin_qr<float>(X, R);
+
+  expect_a_qr<float>(Y, X, R);
+  EXPECT_TRUE(report.rank_deficient);
+}
+
 TEST(ThinQr, StaysOrthonormalWhenColumnsAreDependent) {
   Block<double> Y = random_block<double>(300, 6, 3);
   Y.col(4) = Y.col(1) + 2 * Y.col(2);

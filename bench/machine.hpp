@@ -1,0 +1,36 @@
+// What the machine allows, measured in the same run as the kernels: multiply-adds that never leave the registers, and
+// bytes from memory or from whichever cache holds so many of them.
+#pragma once
+
+#include <hearsay/block.hpp>
+
+#include <map>
+#include <vector>
+
+namespace hearsay::bench {
+
+/// Every number is the best seen so far, over the threads in use.
+class Machine {
+ public:
+  /// Multiply-adds count as two.
+  double peak_flops(bool single);
+
+  /// Bytes a second when arrays of so many bytes in all are read from end to end, again and again.
+  double read_rate(double bytes);
+
+  /// The same for a <- b + s c, the line of a that is fetched before it is written counted too: four streams.
+  double triad_rate(double bytes);
+
+  /// Of OpenBLAS, square matrices; 0 in a build without it.
+  double dgemm_flops();
+
+  /// The processor OpenBLAS takes this one for; empty without it.
+  static const char* blas_core();
+
+ private:
+  double best_peak_[2] = {}, best_dgemm_ = 0;
+  std::map<Index, double> best_read_, best_triad_;  // by the logarithm of the size
+  std::vector<double> arrays_;
+};
+
+}  // namespace hearsay::bench
