@@ -1,0 +1,418 @@
+"""peers.py BUILD_DIR: hearsay beside the tools a user would pick instead.
+
+Every tool solves the same instance to the same measured accuracy, at its best setting, on the same cores, turn about; no
+seconds are printed without the accuracy they bought. README.md says what the numbers mean.
+"""
+
+import argparse
+import importlib.metadata
+import json
+import os
+import pathlib
+import platform
+import signal
+import statistics
+import subprocess
+import sys
+import time
+
+import bars
+import noise
+import numpy as np
+import report
+from instances import INSTANCES, MissingData, prepare
+from solvers import PEERS, peers_for
+from tuning import cheapest
+from workers import Bench, Failed
+
+HERE = pathlib.Path(__file__).parent
+ACCURACIES = (1e-2, 1e-4, 1e-8)
+CORETYPES = ("", "SkylakeX", "Cooperlake", "Zen", "Haswell")
+PROBE = """
+import json, time, numpy as np
+A = np.random.default_rng(0).standard_normal((3000, 3000)); B = A[:, :1200].copy(); x = A[0].copy()
+def best(work):
+    times = []
+    for _ in range(5):
+        begin = time.perf_counter(); work(); times.append(time.perf_counter() - begin)
+    return min(times)
+print(json.dumps({"dgemm": best(lambda: B.T @ B), "dgemv": best(lambda: A @ x)}))
+"""
+
+
+def say(text):
+    print(f"[{time.strftime('%H:%M:%S')}] {text}", file=sys.stderr, flush=True)
+
+
+def arguments(argv):
+    parser = argparse.ArgumentParser(prog="./dev bench peers", description=__doc__.splitlines()[0])
+    parser.add_argument("build", type=pathlib.Path, help="the release build")
+    parser.add_argument("--only", default="", help="workloads or instances: W2,W3,facebook,W5,start-up")
+    parser.add_argument("--accuracy", default="", help="some of 1e-2,1e-4,1e-8")
+    parser.add_argument("--peers", default="", help="names that begin so: hearsay,PRIMME")
+    parser.add_argument("--repeats", type=int, default=5, help="timed solves of each, at most")
+    parser.add_argument("--limit", type=float, default=60, help="seconds a solve may take")
+    parser.add_argument("--threads", type=int, default=min(2, len(os.sched_getaffinity(0))), help="for each tool")
+    parser.add_argument("--quick", action="store_true", help="1e-4 only, two solves each, nothing large")
+    parser.add_argument("--retune", action="store_true", help="look for the peers' best settings again")
+    parser.add_argument("--seeds", type=int, default=0, help="instead: is hearsay right for this many seeds?")
+    parser.add_argument("--seeds-large", type=int, default=5, help="the same for the large instances")
+    parser.add_argument("--cache", type=pathlib.Path, default=pathlib.Path("build/bench-peers"))
+    parser.add_argument("--out", type=pathlib.Path, help="where the report goes; default: the cache")
+    given = parser.parse_args(argv)
+    given.accuracies = tuple(float(a) for a in given.accuracy.split(",") if a) or ACCURACIES
+    given.only = [part for part in given.only.split(",") if part]
+    if given.quick:
+        given.accuracies, given.repeats = (given.accuracies if given.accuracy else (1e-4,)), 2
+    prefixes = tuple(part for part in given.peers.split(",") if part)
+    given.names = [peer.name for peer in PEERS if peer.name.startswith(prefixes)] if prefixes else None
+    return given
+
+
+def probe_coretypes(cache, threads):
+    """The OPENBLAS_CORETYPE under which dgemm and dgemv are fastest, for each of the two OpenBLAS at hand."""
+    remembered = cache / "coretypes.json"
+    if remembered.is_file():
+        return json.loads(remembered.read_text())
+    chosen = {"probe": {}}
+    for name, python in (("wheels", sys.executable), ("debian", "/usr/bin/python3")):
+        seconds = {}
+        for coretype in CORETYPES:
+            environment = {**os.environ, "OPENBLAS_NUM_THREADS": str(threads)}
+            if coretype:
+                environment["OPENBLAS_CORETYPE"] = coretype
+            run = subprocess.run([python, "-c", PROBE], capture_output=True, text=True, env=environment)
+            if run.returncode == 0:
+                seconds[coretype] = json.loads(run.stdout)
+        if not seconds:
+            chosen[name] = {}
+            continue
+        fastest = min(seconds, key=lambda coretype: seconds[coretype]["dgemm"] * seconds[coretype]["dgemv"])
+        chosen[name] = {"OPENBLAS_CORETYPE": fastest} if fastest else {}
+        chosen["probe"][name] = {coretype or "as detected": times for coretype, times in seconds.items()}
+        say(f"OpenBLAS of the {name}: fastest with coretype {fastest or 'as detected'}")
+    remembered.write_text(json.dumps(chosen, indent=2))
+    return chosen
+
+
+def tools_for(given, threads):
+    given.cache.mkdir(parents=True, exist_ok=True)
+    logs = given.cache / "logs"
+    logs.mkdir(exist_ok=True)
+    environment = dict(os.environ)
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        environment[name] = str(threads)
+    environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "PYTHONHASHSEED": "0"}
+    return {
+        "native": given.build / "bench" / "bench_peers",
+        "spectra": given.build / "bench" / "bench_peers_spectra",
+        "hearsay": given.build / "apps" / "hearsay",
+        "logs": logs,
+        "environment": environment,
+        "coretypes": probe_coretypes(given.cache, threads),
+    }
+
+
+class Settings:
+    """The best settings found, by instance, peer and accuracy: those in the repository, and over them this machine's."""
+
+    def __init__(self, cache):
+        self.path = cache / "settings.json"
+        shipped = HERE / "settings.json"
+        self.known = json.loads(shipped.read_text()) if shipped.is_file() else {}
+        if self.path.is_file():
+            for instance, peers in json.loads(self.path.read_text()).items():
+                for peer, found in peers.items():
+                    self.known.setdefault(instance, {}).setdefault(peer, {}).update(found)
+
+    def get(self, instance, peer, accuracy):
+        return self.known.get(instance, {}).get(peer, {}).get(f"{accuracy:.0e}")
+
+    def put(self, instance, peer, found):
+        entry = self.known.setdefault(instance, {}).setdefault(peer, {})
+        entry.update({f"{accuracy:.0e}": value for accuracy, value in found.items()})
+        self.save()
+
+    def ceiling(self, instance, accuracies, limit):
+        """How long a trial may take: far longer than the best peer so far, but not for ever."""
+        peers = self.known.get(instance, {}).values()
+        known = [found[f"{a:.0e}"].get("seconds", 0) for found in peers for a in accuracies if f"{a:.0e}" in found]
+        return min(limit, max(4.0, 15 * min(filter(None, known), default=limit)))
+
+    def save(self):
+        self.path.write_text(json.dumps(self.known, indent=1) + "\n")
+
+
+def find_settings(bench, peers, accuracies, settings, retune):
+    """{peer: {accuracy: setting or why not}}; what is not known is looked for."""
+    instance, chosen = bench.about["name"], {}
+    for peer in peers:
+        if bars.is_ours(peer.name):
+            structure = peer.sweep(bench.about)[0]
+            chosen[peer.name] = {a: {"setting": {**structure, "accuracy": a}, "seconds": None} for a in accuracies}
+            continue
+        missing = [a for a in accuracies if retune or settings.get(instance, peer.name, a) is None]
+        if missing:
+            begin = time.perf_counter()
+            found = cheapest(bench, peer, missing, settings.ceiling(instance, missing, bench.limit))
+            settings.put(instance, peer.name, found)
+            texts = [f"{a:.0e} {v['seconds']:.3g} s" if "setting" in v else f"{a:.0e} {v['missed']}" for a, v in found.items()]
+            say(f"{instance}: tuned {peer.name} in {time.perf_counter() - begin:.0f} s: {'; '.join(texts)}")
+        chosen[peer.name] = {a: settings.get(instance, peer.name, a) for a in accuracies}
+    return chosen
+
+
+def repeats_for(seconds, fastest, most):
+    """Slow solves are timed less often, and hopeless ones once."""
+    if seconds > 2 and seconds > 4 * fastest:
+        return 1
+    return min(most, 3) if seconds > 1 else most
+
+
+def measure(bench, instance, peers, given, settings, rows):
+    """Rows of one instance. Every distinct solve is one job, whatever accuracies it serves; jobs take turns."""
+    accuracies = given.accuracies
+    chosen = find_settings(bench, peers, accuracies, settings, given.retune)
+    by_name, jobs = {peer.name: peer for peer in peers}, {}
+
+    def key(name, setting):
+        return name, json.dumps(setting, sort_keys=True)
+
+    def attempt(name, setting, runs):
+        try:
+            runs.append(bench.solve(by_name[name], setting))
+        except Failed as error:
+            jobs[key(name, setting)]["failed"] = str(error)
+
+    def add(name, setting):
+        """A job and its first solve, which warms up; where it is long, that costs nothing and it counts."""
+        if key(name, setting) not in jobs:
+            job = jobs[key(name, setting)] = {"peer": name, "setting": setting, "warm": [], "runs": []}
+            attempt(name, setting, job["warm"])
+        return jobs[key(name, setting)]
+
+    for peer in peers:
+        for accuracy in accuracies:
+            found = chosen[peer.name][accuracy]
+            if "setting" not in found:
+                continue
+            job = add(peer.name, found["setting"])
+            if job["warm"] and job["warm"][0]["sine"] > accuracy and not bars.is_ours(peer.name):
+                say(f"{instance.name}: {peer.name} missed {accuracy:.0e} with its remembered setting; tuning again")
+                ceiling = settings.ceiling(instance.name, [accuracy], bench.limit)
+                found = cheapest(bench, peer, [accuracy], ceiling)[accuracy]
+                settings.put(instance.name, peer.name, {accuracy: found})
+                chosen[peer.name][accuracy] = found
+                if "setting" in found:
+                    add(peer.name, found["setting"])
+    timed = [job for job in jobs.values() if "failed" not in job]
+    fastest = min((job["warm"][0]["seconds"] for job in timed), default=0)
+    for job in timed:
+        job["repeats"] = repeats_for(job["warm"][0]["seconds"], fastest, given.repeats)
+        if job["warm"][0]["seconds"] > 1:
+            job["runs"] += job["warm"]
+    for turn in range(given.repeats):
+        for job in timed:
+            if len(job["runs"]) < job["repeats"] and "failed" not in job:
+                attempt(job["peer"], job["setting"], job["runs"])
+        say(f"{instance.name}: turn {turn + 1} of {given.repeats}")
+    for peer in peers:
+        for accuracy in accuracies:
+            found = chosen[peer.name][accuracy]
+            job = jobs[key(peer.name, found["setting"])] if "setting" in found else None
+            rows.append(row_of(instance, peer.name, accuracy, found, job))
+
+
+def row_of(instance, name, accuracy, found, job):
+    """The row of a table. Seconds appear only where every solve reached the accuracy."""
+    row = {"instance": instance.name, "workload": instance.workload, "title": instance.title, "accuracy": accuracy, "peer": name}
+    if job is None:
+        return row | {"missed": found["missed"]}
+    row["setting"] = job["setting"]
+    if "failed" in job or not job["runs"]:
+        return row | {"missed": job.get("failed", "not measured")}
+    runs = job["runs"]
+    sine = max(run["sine"] for run in runs)
+    row |= {"sine": sine, "runs": len(runs), "statuses": sorted({run["status"] for run in runs})}
+    row |= {"said_success": sum(run["success"] for run in runs)}
+    if not sine <= accuracy:
+        said = "said success" if row["said_success"] else "said " + ", ".join(row["statuses"])
+        return row | {"missed": f"reached {sine:.1e}, {said}"}
+    seconds = sorted(run["seconds"] for run in runs)
+    row |= {"seconds": statistics.median(seconds), "fastest": seconds[0], "slowest": seconds[-1]}
+    return row | {key: runs[-1][key] for key in ("products", "passes", "memory_bytes")}
+
+
+def start_up(tools):
+    """Whole processes, from the shell's point of view."""
+    cases = {"version": ("hearsay --version", ["--version"])}
+    if (pathlib.Path(os.environ.get("HEARSAY_DATA", "")) / "digits.csv.gz").is_file():
+        cases["pca_digits"] = ("hearsay pca digits -k 10", ["pca", "digits", "-k", "10", "--quiet"])
+    result = {}
+    for name, (what, words) in cases.items():
+        seconds = []
+        for _ in range(21):
+            begin = time.perf_counter()
+            subprocess.run([tools["hearsay"], *words], check=True, capture_output=True)
+            seconds.append(time.perf_counter() - begin)
+        result[name] = {"what": what, "seconds": statistics.median(seconds[1:]), "slowest": max(seconds[1:])}
+    return result
+
+
+def as_they_come(bench, instance, peers, seeds=range(5)):
+    """Each tool told nothing but k: how far from the truth is what it calls a success?"""
+    rows = []
+    for peer in peers:
+        if not peer.noisy:  # direct methods have nothing to get wrong; two processes decide as one does
+            continue
+        ours = bars.is_ours(peer.name)
+        setting = {"precision": "double", "accuracy": 1e-8} if ours else noise.default_setting(peer, bench.about)
+        runs = []
+        for seed in seeds:
+            try:
+                runs.append(bench.solve(peer, setting, seed=seed))
+            except Failed as error:
+                runs.append({"sine": 1.0, "success": False, "status": str(error)})
+        rows.append(
+            {
+                "instance": instance.name,
+                "title": instance.title,
+                "peer": peer.name,
+                "setting": setting,
+                "sines": [run["sine"] for run in runs],
+                "said_success": sum(run["success"] for run in runs),
+                "wrong_success": sum(run["success"] and run["sine"] > 1e-2 for run in runs),
+                "runs": len(runs),
+            }
+        )
+    return rows
+
+
+def check_seeds(bench, instance, count, accuracy):
+    """Whether hearsay's answer is right for every start."""
+    peer = next(peer for peer in PEERS if peer.name == "hearsay")
+    sines, wrong = [], []
+    for seed in range(count):
+        try:
+            run = bench.solve(peer, {"precision": "double", "accuracy": accuracy}, seed=seed)
+            sines.append(run["sine"])
+            if not run["sine"] <= accuracy or not run["success"]:
+                wrong.append({"seed": seed, "sine": run["sine"], "status": run["status"]})
+        except Failed as error:
+            wrong.append({"seed": seed, "sine": 1.0, "status": str(error)})
+    say(f"{instance.name} at {accuracy:.0e}: {count - len(wrong)} of {count} seeds right, worst {max(sines, default=1):.1e}")
+    return {
+        "instance": instance.name,
+        "title": instance.title,
+        "accuracy": accuracy,
+        "seeds": count,
+        "right": count - len(wrong),
+        "worst_sine": max(sines, default=1.0),
+        "wrong": wrong,
+    }
+
+
+def machine(tools, threads):
+    lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+    model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), "?")
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
+    versions = {"python": platform.python_version(), "numpy": np.__version__}
+    for name in ("scipy", "scikit-learn", "primme"):
+        try:
+            versions[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            versions[name] = "-"
+    packages = ["libspectra-dev", "python3-slepc4py-real3.18", "libopenblas0-pthread"]
+    for package in packages:
+        query = subprocess.run(["dpkg-query", "-W", "-f=${Version}", package], capture_output=True, text=True)
+        versions[package] = query.stdout if query.returncode == 0 else "-"
+    return {
+        "processor": model,
+        "cores": len(os.sched_getaffinity(0)),
+        "threads": threads,
+        "load": os.getloadavg()[0],
+        "commit": commit,
+        "versions": versions,
+        "coretypes": tools["coretypes"],
+    }
+
+
+def wanted(given, instance):
+    if given.only:
+        return instance.workload in given.only or instance.name in given.only
+    return instance.workload != "toy" and not (given.quick and instance.large)
+
+
+def run(given):
+    """Measures what was asked for, and writes what there is, however it ends."""
+    tools = tools_for(given, given.threads)
+    settings = Settings(given.cache)
+    results = {
+        "benchmark": "peers",
+        "machine": machine(tools, given.threads),
+        "accuracies": given.accuracies,
+        "rows": [],
+        "noise": [],
+        "as_they_come": [],
+        "start_up": {},
+        "seeds": [],
+        "left_out": [],
+    }
+    begin = time.perf_counter()
+    try:
+        for instance in INSTANCES:
+            noisy = [case for case in noise.CASES if case.instance == instance.name]
+            if given.quick:
+                noisy = noisy[:1] if not instance.large else []
+            ask_noise = noisy and not given.seeds and (not given.only or "W5" in given.only)
+            ask_times = wanted(given, instance)
+            if not (ask_times or ask_noise):
+                continue
+            try:
+                folder = prepare(instance, given.cache, tools, say)
+                with Bench(folder, tools, given.limit) as bench:
+                    peers = peers_for(bench.about, given.names)
+                    if given.seeds:
+                        count = min(given.seeds, given.seeds_large) if instance.large else given.seeds
+                        results["seeds"] += [check_seeds(bench, instance, count, a) for a in given.accuracies]
+                        continue
+                    if ask_times:
+                        measure(bench, instance, peers, given, settings, results["rows"])
+                        if instance.workload == "W1":
+                            results["as_they_come"] += as_they_come(bench, instance, peers)
+                    if ask_noise:
+                        remembered = settings.known.setdefault("noise", {})
+                        for case in noisy:
+                            seeds = range(1, 4 if instance.large else 6)
+                            results["noise"] += noise.measure(case, bench, remembered, seeds, say, given.retune)
+                            settings.save()
+            except MissingData as error:
+                results["left_out"].append({"instance": instance.name, "why": str(error)})
+            except (ArithmeticError, subprocess.CalledProcessError, OSError) as error:
+                results["left_out"].append({"instance": instance.name, "why": f"{type(error).__name__}: {error}"})
+            write(given, results, begin)
+        if not given.seeds and (not given.only or "start-up" in given.only) and tools["hearsay"].is_file():
+            results["start_up"] = start_up(tools)
+    except KeyboardInterrupt:
+        results["left_out"].append({"instance": "the rest", "why": "interrupted"})
+    write(given, results, begin)
+    return results
+
+
+def write(given, results, begin):
+    results["seconds_in_all"] = time.perf_counter() - begin
+    results["bars"] = bars.check(results["rows"], results["noise"], results["start_up"])
+    report.write(results, given.out or given.cache)
+
+
+def main(argv=None):
+    given = arguments(argv)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    results = run(given)
+    out = given.out or given.cache
+    print((out / "report.md").read_text())
+    say(f"{out}/report.json, report.md and report.png, in {results['seconds_in_all'] / 60:.1f} minutes")
+
+
+if __name__ == "__main__":
+    main()
