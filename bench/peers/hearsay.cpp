@@ -81,7 +81,7 @@ PowerResult<double> solve(const Instance& instance, const Json& command) {
   if (command.contains("noise")) {
     const Json& noise = command.at("noise");
     const auto model = gaussian_noise<double>(noise.at("sigma"), noise.at("seed"));
-    const Index columns = options.rank + 1;  // p under noise
+    const Index columns = options.rank + 1;                                  // p under noise
     options.max_iterations = noise.at("budget").get<Index>() / columns - 1;  // the last product measures the answer
     if (instance.of_graph) return accelerated_power<double>(noisy(*instance.of_graph, model), options);
     const PositiveSemidefinite<double> A{DenseSymmetric<double>(instance.matrix)};

@@ -1,9 +1,9 @@
 """The matrices of the comparison, and their answers.
 
-An instance is a folder: about.json, the matrix as .npy files that every worker reads (dense: matrix.npy; graph: edges.npy
-and the normalised adjacency in compressed rows; samples: matrix.npy, one sample a row), and reference.npy, the first k
-eigenvectors: by LAPACK, or for the large graph by ARPACK at full precision, and then a search of the rest of the space
-must find nothing larger. Their residual, over the gap, bounds their own error.
+An instance is a folder: about.json, the matrix as .npy files that every worker reads (dense: matrix.npy; graph:
+edges.npy and the normalised adjacency in compressed rows; samples: matrix.npy, one sample a row), and reference.npy,
+the first k eigenvectors: by LAPACK, or for the large graph by ARPACK at full precision, and then a search of the rest
+of the space must find nothing larger. Their residual, over the gap, bounds their own error.
 """
 
 import dataclasses
@@ -74,8 +74,8 @@ def samples(rows, columns, seed=0):
 
 
 def write_graph(folder, edges, nodes):
-    """D^-1/2 S D^-1/2 in compressed rows for the peers, the edges for hearsay. The identity that hearsay's operator adds
-    shifts the spectrum, changes no eigenvector, and is spared the peers."""
+    """D^-1/2 S D^-1/2 in compressed rows for the peers, the edges for hearsay. The identity that hearsay's operator
+    adds shifts the spectrum, changes no eigenvector, and is spared the peers."""
     edges = np.ascontiguousarray(edges, dtype=np.int32)
     both = np.concatenate([edges, edges[:, ::-1]])
     adjacency = scipy.sparse.csr_matrix((np.ones(len(both)), (both[:, 0], both[:, 1])), shape=(nodes, nodes))
@@ -219,10 +219,12 @@ def prepare(instance, cache, tools, say):
     product = matrix.times(basis)
     residual = np.linalg.norm(product - basis @ (basis.T @ product), 2)
     gap = values[k - 1] - values[k]
-    about |= {"lambda_1": values[0], "lambda_k": values[k - 1], "lambda_next": values[k], "sine_of_reference": residual / gap}
-    if not residual / gap <= 1e-10:
+    error = residual / gap
+    about |= {"lambda_1": values[0], "lambda_k": values[k - 1], "lambda_next": values[k], "error_of_reference": error}
+    if not error <= 1e-10:
         raise ArithmeticError(f"{instance.name}: the reference has residual {residual:.1e} at a gap of {gap:.1e}")
     (folder / "about.json").write_text(json.dumps(about, indent=2))
     np.save(folder / "reference.npy", basis)
-    say(f"{instance.name}: made and solved in {time.perf_counter() - begin:.1f} s; gap {gap:.2e}, reference good to {residual / gap:.1e}")
+    seconds = time.perf_counter() - begin
+    say(f"{instance.name}: made and solved in {seconds:.1f} s; gap {gap:.2e}, reference good to {error:.1e}")
     return folder

@@ -1,5 +1,5 @@
-"""W5: products with gaussian errors. How accurate is each tool's answer after the same number of products, and was what it
-said of its answer true?"""
+"""W5: products with gaussian errors. How accurate is each tool's answer after the same number of products, and was what
+it said of its answer true?"""
 
 import dataclasses
 import statistics
@@ -9,7 +9,8 @@ from instances import Matrix
 from solvers import peers_for
 from workers import Failed
 
-TUNING_SEED, TOLERANCES = 1000, (1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 0.0)
+TUNING_SEED, TOLERANCES = 1000, (0.0, 1e-2, 1e-4, 1e-6)
+GO_ON, HINDSIGHT, AS_IT_COMES = "told to go on", "stopped in hindsight", "as it comes"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,9 +22,10 @@ class Case:
 
 
 CASES = [
-    *(Case("paper-1e-2", sigma, 1000) for sigma in (1e-6, 1e-5, 1e-4, 1e-3)),
+    *(Case("paper-1e-2", sigma, 1000) for sigma in (1e-5, 1e-4, 1e-3)),
+    *(Case("paper-1e-2", sigma, 3000) for sigma in (1e-6, 1e-5, 1e-4)),
     *(Case("paper-1e-3", sigma, 4000) for sigma in (1e-6, 1e-5, 1e-4)),
-    *(Case("facebook", sigma, 6000) for sigma in (1e-6, 1e-5, 1e-4)),
+    *(Case("facebook", sigma, 6000) for sigma in (1e-6, 1e-5)),
     Case("communities", 1e-6, 2000, ("hearsay", "scipy eigsh (ARPACK)", "scipy lobpcg")),
 ]
 
@@ -59,15 +61,18 @@ def solve(bench, peer, setting, case, seed):
         run = bench.solve(peer, setting, seed=seed, noise=noise)
     except Failed as error:
         return {"failed": str(error), "sine": 1.0, "success": False, "status": str(error), "products": None}
-    if (run["products"] or 0) > 1.02 * case.budget:
+    if (run["products"] or 0) > 1.3 * case.budget:  # nobody can stop all of them at once
         return {"failed": f"used {run['products']} products", "sine": 1.0, "success": False, "status": "over budget"}
     return run
 
 
-def best_setting(bench, peer, case):
-    """The setting that gets nearest to the truth, chosen with the truth in hand, on noise of its own."""
-    tried = [(solve(bench, peer, setting, case, TUNING_SEED)["sine"], i) for i, setting in enumerate(settings(peer, bench.about))]
-    return settings(peer, bench.about)[min(tried)[1]]
+def best_settings(bench, peer, case):
+    """The settings that get nearest to the truth, chosen with the truth in hand, on noise of its own: among those that
+    ask for all the accuracy there is, and among all, where a loose tolerance may happen to stop at the right moment."""
+    tried = settings(peer, bench.about)
+    sines = [solve(bench, peer, setting, case, TUNING_SEED)["sine"] for setting in tried]
+    order = sorted(range(len(tried)), key=lambda i: sines[i])
+    return {GO_ON: next(tried[i] for i in order if tried[i]["tol"] == 0), HINDSIGHT: tried[order[0]]}
 
 
 def worst_residual(matrix, basis):
@@ -79,15 +84,15 @@ def worst_residual(matrix, basis):
 
 
 def was_true(run, setting, residual):
-    """Whether what the tool said holds: a success means its residual is at its tolerance, within a factor of ten; hearsay's
-    estimate of the sine is not exceeded by half."""
+    """Whether what the tool said holds: a success means its residual is at its tolerance, within a factor of ten;
+    hearsay's estimate of the sine is not exceeded by half."""
     if run.get("sine_estimate") is not None:
         return run["sine"] <= 1.5 * run["sine_estimate"]
     return not run["success"] or residual <= 10 * max(setting["tol"], 1e-15)
 
 
 def measure(case, bench, tuned, seeds, say, retune=False):
-    """Rows of one case; `tuned` remembers the best settings."""
+    """Rows of one case, a peer's ways apart; `tuned` remembers its best settings."""
     matrix = Matrix(bench.folder)
     rows = []
     for peer in peers_for(bench.about):
@@ -96,11 +101,11 @@ def measure(case, bench, tuned, seeds, say, retune=False):
         key = f"{case.instance} {case.sigma:g} {case.budget}"
         remembered = tuned.setdefault(key, {})
         if peer.grid is None:
-            ways = {"as it comes": peer.sweep(bench.about)[0]}
+            ways = {AS_IT_COMES: peer.sweep(bench.about)[0]}
         else:
             if retune or peer.name not in remembered:
-                remembered[peer.name] = best_setting(bench, peer, case)
-            ways = {"best": remembered[peer.name], "as it comes": default_setting(peer, bench.about)}
+                remembered[peer.name] = best_settings(bench, peer, case)
+            ways = {**remembered[peer.name], AS_IT_COMES: default_setting(peer, bench.about)}
         for way, setting in ways.items():
             runs = []
             for seed in seeds:

@@ -1,7 +1,7 @@
 """peers.py BUILD_DIR: hearsay beside the tools a user would pick instead.
 
-Every tool solves the same instance to the same measured accuracy, at its best setting, on the same cores, turn about; no
-seconds are printed without the accuracy they bought. README.md says what the numbers mean.
+Every tool solves the same instance to the same measured accuracy, at its best setting, on the same cores, turn about;
+no seconds are printed without the accuracy they bought. README.md says what the numbers mean.
 """
 
 import argparse
@@ -114,7 +114,7 @@ def tools_for(given, threads):
 
 
 class Settings:
-    """The best settings found, by instance, peer and accuracy: those in the repository, and over them this machine's."""
+    """The best settings found, by instance, peer and accuracy: the repository's, and over them this machine's."""
 
     def __init__(self, cache):
         self.path = cache / "settings.json"
@@ -156,8 +156,8 @@ def find_settings(bench, peers, accuracies, settings, retune):
             begin = time.perf_counter()
             found = cheapest(bench, peer, missing, settings.ceiling(instance, missing, bench.limit))
             settings.put(instance, peer.name, found)
-            texts = [f"{a:.0e} {v['seconds']:.3g} s" if "setting" in v else f"{a:.0e} {v['missed']}" for a, v in found.items()]
-            say(f"{instance}: tuned {peer.name} in {time.perf_counter() - begin:.0f} s: {'; '.join(texts)}")
+            outcomes = [f"{v['seconds']:.3g} s" if "setting" in v else v["missed"] for v in found.values()]
+            say(f"{instance}: tuned {peer.name} in {time.perf_counter() - begin:.0f} s: {'; '.join(outcomes)}")
         chosen[peer.name] = {a: settings.get(instance, peer.name, a) for a in accuracies}
     return chosen
 
@@ -225,7 +225,8 @@ def measure(bench, instance, peers, given, settings, rows):
 
 def row_of(instance, name, accuracy, found, job):
     """The row of a table. Seconds appear only where every solve reached the accuracy."""
-    row = {"instance": instance.name, "workload": instance.workload, "title": instance.title, "accuracy": accuracy, "peer": name}
+    row = {"instance": instance.name, "workload": instance.workload, "title": instance.title}
+    row |= {"accuracy": accuracy, "peer": name}
     if job is None:
         return row | {"missed": found["missed"]}
     row["setting"] = job["setting"]
@@ -300,14 +301,15 @@ def check_seeds(bench, instance, count, accuracy):
                 wrong.append({"seed": seed, "sine": run["sine"], "status": run["status"]})
         except Failed as error:
             wrong.append({"seed": seed, "sine": 1.0, "status": str(error)})
-    say(f"{instance.name} at {accuracy:.0e}: {count - len(wrong)} of {count} seeds right, worst {max(sines, default=1):.1e}")
+    worst = max(sines, default=1.0)
+    say(f"{instance.name} at {accuracy:.0e}: {count - len(wrong)} of {count} seeds right, worst {worst:.1e}")
     return {
         "instance": instance.name,
         "title": instance.title,
         "accuracy": accuracy,
         "seeds": count,
         "right": count - len(wrong),
-        "worst_sine": max(sines, default=1.0),
+        "worst_sine": worst,
         "wrong": wrong,
     }
 

@@ -2,8 +2,13 @@
 
 import json
 import math
+import statistics
 
-COLUMNS = "| tool | seconds | spread | runs | sin(theta) | products | passes | memory, MB | setting |\n|---|---|---|---|---|---|---|---|---|\n"
+COLUMNS = ("tool", "seconds", "spread", "runs", "sin(theta)", "products", "passes", "memory, MB", "setting")
+BAR_COLUMNS = ("bar", "measured", "at most", "against", "")
+NOISE_COLUMNS = ("instance", "sigma", "tool", "setting", "median sine", "products", "said", "true", "estimate")
+DEFAULT_COLUMNS = ("instance", "tool", "said success", "of these wrong", "worst sin(theta)")
+SEED_COLUMNS = ("instance", "sin(theta) asked", "right", "worst")
 STYLES = {
     "hearsay": ("#d62728", "o", "-"),
     "hearsay mixed": ("#ff7f0e", "o", "--"),
@@ -34,75 +39,73 @@ def write(results, out):
 
 def plain(setting):
     kept = {key: value for key, value in (setting or {}).items() if key != "accuracy"}
-    return " ".join(f"{key}={value:.3g}" if isinstance(value, float) else f"{key}={value}" for key, value in kept.items())
+    return " ".join(f"{key}={f'{value:.3g}' if isinstance(value, float) else value}" for key, value in kept.items())
 
 
 def number(value, form="{:,}"):
     return "-" if value is None else form.format(value)
 
 
-def line(row):
+def table(columns, lines):
+    rows = [columns, ["---"] * len(columns), *lines]
+    return "".join("| " + " | ".join(cells) + " |\n" for cells in rows)
+
+
+def cells_of(row):
+    setting = plain(row.get("setting"))
     if "seconds" not in row:
-        return f"| {row['peer']} | - | - | - | {row['missed']} | - | - | - | {plain(row.get('setting'))} |\n"
+        return [row["peer"], "-", "-", "-", row["missed"], "-", "-", "-", setting]
     spread = f"{row['fastest']:.3g} - {row['slowest']:.3g}"
-    memory = number(None if row["memory_bytes"] is None else row["memory_bytes"] / 1e6, "{:.0f}")
-    return (
-        f"| {row['peer']} | {row['seconds']:.3g} | {spread} | {row['runs']} | {row['sine']:.1e} | "
-        f"{number(row['products'])} | {number(row['passes'])} | {memory} | {plain(row['setting'])} |\n"
-    )
+    counts = [number(row["products"]), number(row["passes"]), f"{row['memory_bytes'] / 1e6:.0f}"]
+    return [row["peer"], f"{row['seconds']:.3g}", spread, str(row["runs"]), f"{row['sine']:.1e}", *counts, setting]
 
 
-def bar_lines(verdicts):
-    text = "| bar | measured | at most | against | |\n|---|---|---|---|---|\n"
-    for bar in verdicts:
-        verdict = {None: "not measured", True: "met", False: "**not met**"}[bar["met"]]
-        value = "-" if bar["ratio"] is None else "missed the accuracy" if math.isinf(bar["ratio"]) else f"{bar['ratio']:.3g}"
-        text += f"| {bar['what']} | {value} | {bar['limit']:g} | {bar['against']} | {verdict} |\n"
-    return text
+def bar_cells(bar):
+    verdict = {None: "not measured", True: "met", False: "**not met**"}[bar["met"]]
+    value = number(bar["value"], "{:.3g}") if bar["value"] is not None or bar["met"] is None else "missed the accuracy"
+    return [bar["what"], value, f"{bar['limit']:g}", bar["against"], verdict]
 
 
-def noise_lines(rows):
-    text = (
-        "| instance | sigma | tool | setting | sin(theta), median | products | said | true | estimate |\n"
-        "|---|---|---|---|---|---|---|---|---|\n"
-    )
-    for row in rows:
-        estimate = f"{sorted(row['estimates'])[len(row['estimates']) // 2]:.1e}" if row["estimates"] else "-"
-        text += (
-            f"| {row['instance']} | {row['sigma']:g} | {row['peer']} | {row['way']}: {plain(row['setting'])} | {row['sine']:.2e} | "
-            f"{number(row['products'])} of {row['budget']:,} | {', '.join(row['statuses'])} | {row['true']} of {row['runs']} | {estimate} |\n"
-        )
-    return text
+def noise_cells(row):
+    estimate = f"{statistics.median(row['estimates']):.1e}" if row["estimates"] else "-"
+    products = f"{number(row['products'])} of {row['budget']:,}"
+    said = ", ".join(row["statuses"])
+    what = [row["instance"], f"{row['sigma']:g}", row["peer"], f"{row['way']}: {plain(row['setting'])}"]
+    return [*what, f"{row['sine']:.2e}", products, said, f"{row['true']} of {row['runs']}", estimate]
+
+
+def default_cells(row):
+    said = f"{row['said_success']} of {row['runs']}"
+    return [row["title"], row["peer"], said, str(row["wrong_success"]), f"{max(row['sines']):.1e}"]
+
+
+def seed_cells(row):
+    return [row["title"], f"{row['accuracy']:.0e}", f"{row['right']} of {row['seeds']}", f"{row['worst_sine']:.1e}"]
 
 
 def markdown(results):
     about = results["machine"]
-    text = "# hearsay beside its peers\n\n"
-    text += f"{about['processor']}, {about['threads']} threads each; load {about['load']:.1f} at the start; commit {about['commit']}; "
+    text = f"# hearsay beside its peers\n\n{about['processor']}, {about['threads']} threads each; load "
+    text += f"{about['load']:.1f} at the start; commit {about['commit']}; "
     text += ", ".join(f"{name} {version}" for name, version in about["versions"].items()) + ".\n"
-    if results["bars"]:
-        text += "\n## Bars\n\n" + bar_lines(results["bars"])
+
+    def section(title, columns, cells, rows):
+        return f"\n## {title}\n\n" + table(columns, map(cells, rows)) if rows else ""
+
+    text += section("Bars", BAR_COLUMNS, bar_cells, results["bars"])
     groups = {}
     for row in results["rows"]:
-        groups.setdefault((row["workload"], row["title"], row["accuracy"]), []).append(row)
-    for (workload, title, accuracy), rows in groups.items():
-        text += f"\n## {workload}: {title}, sin(theta) <= {accuracy:.0e}\n\n" + COLUMNS
-        text += "".join(line(row) for row in sorted(rows, key=lambda row: row.get("seconds", math.inf)))
-    if results["noise"]:
-        text += "\n## W5: gaussian noise in every product\n\n" + noise_lines(results["noise"])
-    if results["as_they_come"]:
-        text += "\n## Told nothing but k\n\n| instance | tool | said success | of these wrong | worst sin(theta) |\n|---|---|---|---|---|\n"
-        for row in results["as_they_come"]:
-            said = f"{row['said_success']} of {row['runs']} | {row['wrong_success']}"
-            text += f"| {row['title']} | {row['peer']} | {said} | {max(row['sines']):.1e} |\n"
+        title = f"{row['workload']}: {row['title']}, sin(theta) <= {row['accuracy']:.0e}"
+        groups.setdefault(title, []).append(row)
+    for title, rows in groups.items():
+        text += section(title, COLUMNS, cells_of, sorted(rows, key=lambda row: row.get("seconds", math.inf)))
+    text += section("W5: gaussian noise in every product", NOISE_COLUMNS, noise_cells, results["noise"])
+    text += section("Told nothing but k", DEFAULT_COLUMNS, default_cells, results["as_they_come"])
+    text += section("Seeds", SEED_COLUMNS, seed_cells, results["seeds"])
     if results["start_up"]:
         text += "\n## Start-up\n\n"
         for case in results["start_up"].values():
             text += f"- `{case['what']}`: {1e3 * case['seconds']:.1f} ms, {1e3 * case['slowest']:.1f} ms at worst\n"
-    if results["seeds"]:
-        text += "\n## Seeds\n\n| instance | sin(theta) asked | right | worst |\n|---|---|---|---|\n"
-        for row in results["seeds"]:
-            text += f"| {row['title']} | {row['accuracy']:.0e} | {row['right']} of {row['seeds']} | {row['worst_sine']:.1e} |\n"
     if results["left_out"]:
         text += "\n## Left out\n\n" + "".join(f"- {item['instance']}: {item['why']}\n" for item in results["left_out"])
     return text
@@ -120,7 +123,8 @@ def plot(results, path):
     titles = list(dict.fromkeys((row["instance"], f"{row['workload']}: {row['title']}") for row in results["rows"]))
     columns = min(2, len(titles))
     lines = math.ceil(len(titles) / columns)
-    figure, axes = pyplot.subplots(lines, columns, figsize=(6.2 * columns, 3.1 * lines + 1), squeeze=False, layout="constrained")
+    size = (6.2 * columns, 3.1 * lines + 1)
+    figure, axes = pyplot.subplots(lines, columns, figsize=size, squeeze=False, layout="constrained")
     drawn = {}
     for axis, (instance, title) in zip(axes.flat, titles, strict=False):
         for name, (colour, marker, dash) in STYLES.items():

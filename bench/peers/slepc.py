@@ -1,7 +1,7 @@
 """slepc.py INSTANCE_DIR: SLEPc's worker, alone or under mpiexec. Runs in Debian's Python, where slepc4py is.
 
-The first process reads commands from its input, each other one from the named pipe COMMANDS.RANK: a process that waited in
-an MPI call would keep a core busy while others are timed.
+The first process reads commands from its input, each other one from the named pipe COMMANDS.RANK: a process that waited
+in an MPI call would keep a core busy while others are timed.
 """
 
 import glob
@@ -10,7 +10,7 @@ import sys
 
 sys.path += glob.glob("/usr/lib/petscdir/*/*-real/lib/python3/dist-packages")
 sys.path += glob.glob("/usr/lib/slepcdir/*/*-real/lib/python3/dist-packages")
-import slepc4py  # noqa: E402
+import slepc4py
 
 slepc4py.init([])
 import numpy as np  # noqa: E402

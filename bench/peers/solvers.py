@@ -1,8 +1,8 @@
 """The Python peers: how each is called, and what is tried to find its best setting.
 
-A solver takes an instance in memory, its operator (which counts products), a setting, a seed, and at most so many products
-where there is noise; it returns a Solution. `sweep` lists the settings apart from the one that buys accuracy, the
-tolerance as a rule, which bisection finds on a grid from loose to tight.
+A solver takes an instance in memory, a setting, a seed, and where there is noise its size and how many products may be
+made; it returns a Solution. `sweep` lists the settings apart from the one that buys accuracy, the tolerance as a rule,
+which bisection finds on a grid from loose to tight.
 """
 
 import dataclasses
@@ -100,7 +100,7 @@ def arpack(matrix, setting, seed, noise):
 
 def lobpcg(matrix, setting, seed, noise):
     A, k, columns = operator_for(matrix, setting, noise), matrix.rank, setting["columns"]
-    iterations = noise["budget"] // columns - 2 if noise else 2000
+    iterations = noise["budget"] // columns if noise else 2000
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         values, basis = scipy.sparse.linalg.lobpcg(
@@ -197,14 +197,11 @@ def lobpcg_sweep(about):
 
 
 def primme_sweep(about):
-    methods = ("PRIMME_GD_plusK", "PRIMME_DYNAMIC", "PRIMME_DEFAULT_MIN_TIME", "PRIMME_LOBPCG_OrthoBasis_Window")
-    blocks = {1, 4, min(16, about["rank"])}
-    return [
-        {**way, "method": method, "block": block}
-        for way in covariances(about)
-        for method in methods
-        for block in sorted(blocks)
-    ]
+    """GD+k in blocks; the methods PRIMME chooses by itself; its LOBPCG, which only pays in whole blocks."""
+    k = about["rank"]
+    ways = [("PRIMME_GD_plusK", block) for block in sorted({1, 4, min(16, k)})]
+    ways += [("PRIMME_DYNAMIC", 1), ("PRIMME_DYNAMIC", min(16, k)), ("PRIMME_LOBPCG_OrthoBasis_Window", k)]
+    return [{**way, "method": method, "block": block} for way in covariances(about) for method, block in ways]
 
 
 def lapack_sweep(about):
@@ -214,9 +211,7 @@ def lapack_sweep(about):
 
 def randomized_sweep(about):
     k = about["rank"]
-    return [
-        {"solver": "randomized", "n_oversamples": extra} for extra in sorted({10, k, 2 * k, 4 * k})
-    ]
+    return [{"solver": "randomized", "n_oversamples": extra} for extra in sorted({10, k, 2 * k, 4 * k})]
 
 
 PEERS = [
@@ -233,7 +228,8 @@ PEERS = [
     Peer("scikit-learn covariance_eigh", "python", lambda about: [{"solver": "covariance_eigh"}], ("samples",),
          scikit_learn, None, False),
     Peer("scikit-learn randomized", "python", randomized_sweep, ("samples",), scikit_learn, POWERS, False),
-    Peer("scikit-learn arpack", "python", lambda about: [{"solver": "arpack"}], ("samples",), scikit_learn, TOLERANCES, False),
+    Peer("scikit-learn arpack", "python", lambda about: [{"solver": "arpack"}], ("samples",), scikit_learn,
+         TOLERANCES, False),
 ]  # fmt: skip
 
 

@@ -1,5 +1,5 @@
-// bench_peers_spectra INSTANCE_DIR: Spectra's worker for bench/peers. It knows nothing of hearsay, and is compiled for the
-// machine at hand, as users compile a header library.
+// bench_peers_spectra INSTANCE_DIR: Spectra's worker for bench/peers. It knows nothing of hearsay, and is compiled for
+// the machine at hand, as users compile a header library.
 #include <Spectra/SymEigsSolver.h>
 
 #include <Eigen/Core>
@@ -104,8 +104,8 @@ int main(int argc, char** argv) try {
     const auto columns = hearsay::bench::read_array<std::int32_t>(directory / "indices.npy");
     const auto values = hearsay::bench::read_array<double>(directory / "values.npy");
     const Eigen::Index d = starts.rows - 1;
-    sparse = Eigen::Map<const Sparse>(d, d, columns.rows, starts.values.data(), columns.values.data(),
-                                      values.values.data());
+    sparse =
+        Eigen::Map<const Sparse>(d, d, columns.rows, starts.values.data(), columns.values.data(), values.values.data());
   } else {
     const auto array = hearsay::bench::read_array<double>(directory / "matrix.npy");
     dense = Eigen::Map<const Rows>(array.values.data(), array.rows, array.cols);

@@ -2,7 +2,7 @@
 
 from workers import Failed
 
-QUICK_SECONDS = 0.5
+QUICK_SECONDS = 0.2
 
 
 class Trials:

@@ -1,5 +1,5 @@
-"""The processes that solve: one per tool and instance, started when first asked and kept, so that a solve finds its matrix in
-memory and its threads awake. A solve that takes too long, or a tool that falls over, costs its process and nothing else."""
+"""The processes that solve: one per tool and instance, started when first asked and kept, so that a solve finds its
+matrix in memory. A solve that takes too long, or a tool that falls over, costs its process and nothing else."""
 
 import contextlib
 import json
