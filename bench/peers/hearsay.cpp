@@ -1,15 +1,15 @@
 // bench_peers INSTANCE_DIR: hearsay's worker for bench/peers.
 // bench_peers graph NODES COMMUNITIES INSIDE OUTSIDE SEED FILE.npy: writes the edges of a planted graph.
 #include <hearsay/graph_tools.hpp>
-#include <hearsay/linalg.hpp>
 #include <hearsay/mixed.hpp>
 #include <hearsay/noise.hpp>
 #include <hearsay/operators/covariance.hpp>
 #include <hearsay/operators/stored.hpp>
 #include <hearsay/pca.hpp>
 #include <hearsay/power.hpp>
-#include <hearsay/threads.hpp>
-#include <hearsay/version.hpp>
+#if __has_include(<hearsay/subspace.hpp>)
+#include <hearsay/subspace.hpp>
+#endif
 
 #include <cmath>
 #include <optional>
@@ -29,7 +29,11 @@ struct PositiveSemidefinite {
 
   Index dim() const { return matrix.dim(); }
   void apply(ConstBlockView<S> X, BlockView<S> Y) const { matrix.apply(X, Y); }
-  OperatorFacts facts() const { return {.positive_semidefinite = true}; }
+  OperatorFacts facts() const {
+    OperatorFacts facts = OperatorRef<S>(matrix).facts();
+    facts.positive_semidefinite = true;
+    return facts;
+  }
   double norm_bound() const { return matrix.norm_bound(); }
 };
 
@@ -62,7 +66,8 @@ template <class Options>
 void ask_for(double goal, Options& options, Hooks<double>& hooks) {
   if constexpr (requires { options.sine_goal; }) {
     options.sine_goal = goal;
-  } else {  // the same estimate, by an observer
+    options.tolerance = goal;  // on the residual, which is far below the sine
+  } else {                     // the same estimate, by an observer
     options.tolerance = 1e-13;
     hooks.observe = [goal, k = double(options.rank)](const Iteration<double>& now) {
       const HistoryEntry& entry = now.entry;
@@ -72,7 +77,19 @@ void ask_for(double goal, Options& options, Hooks<double>& hooks) {
   }
 }
 
-// The one place where hearsay is called. Settings: accuracy; precision double or mixed.
+template <class Op>
+PowerResult<double> subspace(const Op& A, const Json& setting, const PowerOptions& options,
+                             const Hooks<double>& hooks = {}) {
+#if __has_include(<hearsay/subspace.hpp>)
+  const SolveMethod method = setting.value("method", "auto") == "anpm" ? SolveMethod::anpm : SolveMethod::automatic;
+  return principal_subspace<double>(A, method, options, hooks);
+#else
+  static_cast<void>(setting);
+  return accelerated_power<double>(A, options, hooks);
+#endif
+}
+
+// The one place where hearsay is called. Settings: accuracy; method auto or anpm; precision double or mixed.
 PowerResult<double> solve(const Instance& instance, const Json& command) {
   const Json& setting = command.at("setting");
   const bool mixed = setting.value("precision", "double") == "mixed";
@@ -83,15 +100,15 @@ PowerResult<double> solve(const Instance& instance, const Json& command) {
     const auto model = gaussian_noise<double>(noise.at("sigma"), noise.at("seed"));
     const Index columns = options.rank + 1;                                  // p under noise
     options.max_iterations = noise.at("budget").get<Index>() / columns - 1;  // the last product measures the answer
-    if (instance.of_graph) return accelerated_power<double>(noisy(*instance.of_graph, model), options);
+    if (instance.of_graph) return subspace(noisy(*instance.of_graph, model), setting, options);
     const PositiveSemidefinite<double> A{DenseSymmetric<double>(instance.matrix)};
-    return accelerated_power<double>(noisy(A, model), options);
+    return subspace(noisy(A, model), setting, options);
   }
 
   ask_for(setting.at("accuracy"), options, hooks);
   options.max_iterations = 100000;
   if (instance.kind == "graph") {
-    if (!mixed) return accelerated_power<double>(*instance.of_graph, options, hooks);
+    if (!mixed) return subspace(*instance.of_graph, setting, options, hooks);
     return mixed_precision_power(NormalisedGraph<float>(instance.graph), *instance.of_graph, options, hooks);
   }
   if (instance.kind == "samples") {
@@ -101,7 +118,7 @@ PowerResult<double> solve(const Instance& instance, const Json& command) {
                                  hooks);
   }
   const PositiveSemidefinite<double> A{DenseSymmetric<double>(instance.matrix)};
-  if (!mixed) return accelerated_power<double>(A, options, hooks);
+  if (!mixed) return subspace(A, setting, options, hooks);
   const Block<float> single = instance.matrix.cast<float>();
   return mixed_precision_power(PositiveSemidefinite<float>{DenseSymmetric<float>(single)}, A, options, hooks);
 }

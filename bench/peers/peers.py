@@ -140,7 +140,17 @@ class Settings:
         return min(limit, max(4.0, 15 * min(filter(None, known), default=limit)))
 
     def save(self):
-        self.path.write_text(json.dumps(self.known, indent=1) + "\n")
+        """Without those who had no time to answer: the next run may have more."""
+        kept = {
+            instance: peers
+            if instance == "noise"
+            else {
+                peer: {a: entry for a, entry in found.items() if not entry.get("missed", "").startswith("no answer")}
+                for peer, found in peers.items()
+            }
+            for instance, peers in self.known.items()
+        }
+        self.path.write_text(json.dumps(kept, indent=1) + "\n")
 
 
 def find_settings(bench, peers, accuracies, settings, retune):
@@ -267,7 +277,7 @@ def as_they_come(bench, instance, peers, seeds=range(5)):
         if not peer.noisy:  # direct methods have nothing to get wrong; two processes decide as one does
             continue
         ours = bars.is_ours(peer.name)
-        setting = {"precision": "double", "accuracy": 1e-8} if ours else noise.default_setting(peer, bench.about)
+        setting = {"method": "auto", "accuracy": 1e-8} if ours else noise.default_setting(peer, bench.about)
         runs = []
         for seed in seeds:
             try:
@@ -295,7 +305,7 @@ def check_seeds(bench, instance, count, accuracy):
     sines, wrong = [], []
     for seed in range(count):
         try:
-            run = bench.solve(peer, {"precision": "double", "accuracy": accuracy}, seed=seed)
+            run = bench.solve(peer, {"method": "auto", "accuracy": accuracy}, seed=seed)
             sines.append(run["sine"])
             if not run["sine"] <= accuracy or not run["success"]:
                 wrong.append({"seed": seed, "sine": run["sine"], "status": run["status"]})

@@ -11,6 +11,7 @@ DEFAULT_COLUMNS = ("instance", "tool", "said success", "of these wrong", "worst 
 SEED_COLUMNS = ("instance", "sin(theta) asked", "right", "worst")
 STYLES = {
     "hearsay": ("#d62728", "o", "-"),
+    "hearsay anpm": ("#d62728", "h", ":"),
     "hearsay mixed": ("#ff7f0e", "o", "--"),
     "scipy eigsh (ARPACK)": ("#1f77b4", "s", "-"),
     "scipy lobpcg": ("#17becf", "v", "-"),
@@ -119,6 +120,7 @@ def plot(results, path):
         return
     matplotlib.use("Agg")
     from matplotlib import pyplot
+    from matplotlib.ticker import LogLocator
 
     titles = list(dict.fromkeys((row["instance"], f"{row['workload']}: {row['title']}") for row in results["rows"]))
     columns = min(2, len(titles))
@@ -142,12 +144,15 @@ def plot(results, path):
                 )  # fmt: skip
         axis.set(title=title, xscale="log", yscale="log", xlabel="seconds", ylabel="sin(theta) reached, at most")
         axis.set_yticks(results["accuracies"])
-        axis.minorticks_off()
+        axis.yaxis.minorticks_off()
+        axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.xaxis.set_major_formatter("{x:g}")
+        axis.xaxis.set_minor_formatter("")
         axis.margins(y=0.15)
         axis.invert_yaxis()
         axis.grid(alpha=0.3)
     for axis in list(axes.flat)[len(titles) :]:
         axis.axis("off")
-    figure.legend(drawn.values(), drawn.keys(), loc="outside lower center", ncols=4, frameon=False)
+    figure.legend(drawn.values(), drawn.keys(), loc="outside lower center", ncols=2 * columns, frameon=False)
     figure.savefig(path, dpi=110)
     pyplot.close(figure)

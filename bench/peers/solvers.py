@@ -215,7 +215,8 @@ def randomized_sweep(about):
 
 
 PEERS = [
-    Peer("hearsay", "hearsay", lambda about: [{"precision": "double"}], grid=None),
+    Peer("hearsay", "hearsay", lambda about: [{"method": "auto"}], grid=None),
+    Peer("hearsay anpm", "hearsay", lambda about: [{"method": "anpm"}], ("dense", "graph"), grid=None, noisy=False),
     Peer("hearsay mixed", "hearsay", lambda about: [{"precision": "mixed"}], grid=None, noisy=False),
     Peer("scipy eigsh (ARPACK)", "python", krylov_sweep, solve=arpack),
     Peer("scipy lobpcg", "python", lobpcg_sweep, solve=lobpcg),
