@@ -49,7 +49,7 @@ def is_ours(name):
     return name.startswith("hearsay")
 
 
-def check(rows, noise_rows, start_up):
+def check(rows, noise_rows, start_up, seeds):
     """One verdict a bar: what, value (a ratio as a rule), limit, against whom, met (None: not measured)."""
     verdicts = []
 
@@ -79,6 +79,13 @@ def check(rows, noise_rows, start_up):
     for instance, title in measured.items():
         what = f"{title}, 1e-04: never much slower than ARPACK"
         compare(what, instance, 1e-4, "hearsay", (ARPACK,), NEVER_SLOWER_THAN_ARPACK)
+
+    missed = [row for row in rows if is_ours(row["peer"]) and "missed" in row]
+    if any(is_ours(row["peer"]) for row in rows):
+        judge("hearsay is at least as accurate as asked", float(len(missed)), 0.0, "answers that are not")
+    for row in seeds:
+        what = f"{row['title']}, {row['accuracy']:.0e}: right for each of {row['seeds']} seeds"
+        judge(what, float(row["seeds"] - row["right"]), 0.0, "seeds that are not")
 
     for (instance, sigma, budget), group in by_case(noise_rows).items():
         mine = next((row for row in group if row["peer"] == "hearsay"), None)

@@ -16,6 +16,19 @@
 
 #include "worker.hpp"
 
+#if !__has_include(<hearsay/subspace.hpp>)
+namespace hearsay {
+template <class S>
+PowerResult<S> principal_subspace(OperatorRef<S> A, const PowerOptions& options, const Hooks<S>& hooks = {}) {
+  return accelerated_power<S>(A, options, hooks);
+}
+constexpr auto mixed_precision_subspace = [](OperatorRef<float> A_single, OperatorRef<double> A,
+                                             const PowerOptions& options, const Hooks<double>& hooks) {
+  return mixed_precision_power(A_single, A, options, hooks);
+};
+}  // namespace hearsay
+#endif
+
 namespace {
 
 using namespace hearsay;
@@ -77,50 +90,54 @@ void ask_for(double goal, Options& options, Hooks<double>& hooks) {
   }
 }
 
-template <class Op>
-PowerResult<double> subspace(const Op& A, const Json& setting, const PowerOptions& options,
-                             const Hooks<double>& hooks = {}) {
-#if __has_include(<hearsay/subspace.hpp>)
-  const SolveMethod method = setting.value("method", "auto") == "anpm" ? SolveMethod::anpm : SolveMethod::automatic;
-  return principal_subspace<double>(A, method, options, hooks);
-#else
-  static_cast<void>(setting);
-  return accelerated_power<double>(A, options, hooks);
-#endif
+// `--method anpm`, where there is a choice.
+template <class Options>
+void insist_on_anpm(Options& options) {
+  if constexpr (requires { options.method; }) options.method = decltype(options.method)::anpm;
 }
 
-// The one place where hearsay is called. Settings: accuracy; method auto or anpm; precision double or mixed.
+// Settings: accuracy; method auto or anpm; precision double or mixed.
 PowerResult<double> solve(const Instance& instance, const Json& command) {
   const Json& setting = command.at("setting");
   const bool mixed = setting.value("precision", "double") == "mixed";
   PowerOptions options{.rank = command.at("rank"), .seed = command.at("seed")};
+  if (setting.value("method", "auto") == "anpm") insist_on_anpm(options);
   Hooks<double> hooks;
   if (command.contains("noise")) {
     const Json& noise = command.at("noise");
     const auto model = gaussian_noise<double>(noise.at("sigma"), noise.at("seed"));
     const Index columns = options.rank + 1;                                  // p under noise
     options.max_iterations = noise.at("budget").get<Index>() / columns - 1;  // the last product measures the answer
-    if (instance.of_graph) return subspace(noisy(*instance.of_graph, model), setting, options);
+    if (instance.of_graph) return principal_subspace<double>(noisy(*instance.of_graph, model), options);
     const PositiveSemidefinite<double> A{DenseSymmetric<double>(instance.matrix)};
-    return subspace(noisy(A, model), setting, options);
+    return principal_subspace<double>(noisy(A, model), options);
   }
 
   ask_for(setting.at("accuracy"), options, hooks);
   options.max_iterations = 100000;
   if (instance.kind == "graph") {
-    if (!mixed) return subspace(*instance.of_graph, setting, options, hooks);
-    return mixed_precision_power(NormalisedGraph<float>(instance.graph), *instance.of_graph, options, hooks);
+    if (!mixed) return principal_subspace<double>(*instance.of_graph, options, hooks);
+    return mixed_precision_subspace(NormalisedGraph<float>(instance.graph), *instance.of_graph, options, hooks);
   }
   if (instance.kind == "samples") {
     if (!mixed) return pca<double>(instance.matrix, {.power = options}, hooks).power;
     const Block<float> single = instance.matrix.cast<float>();
-    return mixed_precision_power(DenseCovariance<float>(single), DenseCovariance<double>(instance.matrix), options,
-                                 hooks);
+    return mixed_precision_subspace(DenseCovariance<float>(single), DenseCovariance<double>(instance.matrix), options,
+                                    hooks);
   }
   const PositiveSemidefinite<double> A{DenseSymmetric<double>(instance.matrix)};
-  if (!mixed) return subspace(A, setting, options, hooks);
+  if (!mixed) return principal_subspace<double>(A, options, hooks);
   const Block<float> single = instance.matrix.cast<float>();
-  return mixed_precision_power(PositiveSemidefinite<float>{DenseSymmetric<float>(single)}, A, options, hooks);
+  return mixed_precision_subspace(PositiveSemidefinite<float>{DenseSymmetric<float>(single)}, A, options, hooks);
+}
+
+// Which method it was that found the result, where results know.
+template <class Result>
+Json method_of(const Result& result) {
+  if constexpr (requires { result.method; })
+    return name(result.method);
+  else
+    return nullptr;
 }
 
 Json answer(const Instance& instance, const Json& command) {
@@ -133,6 +150,7 @@ Json answer(const Instance& instance, const Json& command) {
   reply["status"] = name(result.status);
   reply["success"] = result.status == Status::converged || result.status == Status::stopped_by_observer;
   reply["sine_estimate"] = std::isfinite(result.sin_theta_estimate) ? Json(result.sin_theta_estimate) : Json(nullptr);
+  reply["method"] = method_of(result);
   reply["iterations"] = result.iterations;
   reply["columns"] = result.columns;
   reply["notes"] = result.notes;

@@ -20,6 +20,7 @@ import bars
 import noise
 import numpy as np
 import report
+from blas import best_environments
 from instances import INSTANCES, MissingData, prepare
 from solvers import PEERS, peers_for
 from tuning import cheapest
@@ -27,17 +28,6 @@ from workers import Bench, Failed
 
 HERE = pathlib.Path(__file__).parent
 ACCURACIES = (1e-2, 1e-4, 1e-8)
-CORETYPES = ("", "SkylakeX", "Cooperlake", "Zen", "Haswell")
-PROBE = """
-import json, time, numpy as np
-A = np.random.default_rng(0).standard_normal((3000, 3000)); B = A[:, :1200].copy(); x = A[0].copy()
-def best(work):
-    times = []
-    for _ in range(5):
-        begin = time.perf_counter(); work(); times.append(time.perf_counter() - begin)
-    return min(times)
-print(json.dumps({"dgemm": best(lambda: B.T @ B), "dgemv": best(lambda: A @ x)}))
-"""
 
 
 def say(text):
@@ -69,32 +59,6 @@ def arguments(argv):
     return given
 
 
-def probe_coretypes(cache, threads):
-    """The OPENBLAS_CORETYPE under which dgemm and dgemv are fastest, for each of the two OpenBLAS at hand."""
-    remembered = cache / "coretypes.json"
-    if remembered.is_file():
-        return json.loads(remembered.read_text())
-    chosen = {"probe": {}}
-    for name, python in (("wheels", sys.executable), ("debian", "/usr/bin/python3")):
-        seconds = {}
-        for coretype in CORETYPES:
-            environment = {**os.environ, "OPENBLAS_NUM_THREADS": str(threads)}
-            if coretype:
-                environment["OPENBLAS_CORETYPE"] = coretype
-            run = subprocess.run([python, "-c", PROBE], capture_output=True, text=True, env=environment)
-            if run.returncode == 0:
-                seconds[coretype] = json.loads(run.stdout)
-        if not seconds:
-            chosen[name] = {}
-            continue
-        fastest = min(seconds, key=lambda coretype: seconds[coretype]["dgemm"] * seconds[coretype]["dgemv"])
-        chosen[name] = {"OPENBLAS_CORETYPE": fastest} if fastest else {}
-        chosen["probe"][name] = {coretype or "as detected": times for coretype, times in seconds.items()}
-        say(f"OpenBLAS of the {name}: fastest with coretype {fastest or 'as detected'}")
-    remembered.write_text(json.dumps(chosen, indent=2))
-    return chosen
-
-
 def tools_for(given, threads):
     given.cache.mkdir(parents=True, exist_ok=True)
     logs = given.cache / "logs"
@@ -102,14 +66,14 @@ def tools_for(given, threads):
     environment = dict(os.environ)
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         environment[name] = str(threads)
-    environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "PYTHONHASHSEED": "0"}
+    environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     return {
         "native": given.build / "bench" / "bench_peers",
         "spectra": given.build / "bench" / "bench_peers_spectra",
         "hearsay": given.build / "apps" / "hearsay",
         "logs": logs,
         "environment": environment,
-        "coretypes": probe_coretypes(given.cache, threads),
+        "blas": best_environments(given.cache / "blas.json", threads, say, given.retune),
     }
 
 
@@ -251,7 +215,7 @@ def row_of(instance, name, accuracy, found, job):
         return row | {"missed": f"reached {sine:.1e}, {said}"}
     seconds = sorted(run["seconds"] for run in runs)
     row |= {"seconds": statistics.median(seconds), "fastest": seconds[0], "slowest": seconds[-1]}
-    return row | {key: runs[-1][key] for key in ("products", "passes", "memory_bytes")}
+    return row | {key: runs[-1].get(key) for key in ("products", "passes", "memory_bytes", "method")}
 
 
 def start_up(tools):
@@ -345,7 +309,7 @@ def machine(tools, threads):
         "load": os.getloadavg()[0],
         "commit": commit,
         "versions": versions,
-        "coretypes": tools["coretypes"],
+        "blas": tools["blas"],
     }
 
 
@@ -400,7 +364,7 @@ def run(given):
                             settings.save()
             except MissingData as error:
                 results["left_out"].append({"instance": instance.name, "why": str(error)})
-            except (ArithmeticError, subprocess.CalledProcessError, OSError) as error:
+            except Exception as error:  # whatever it was, the other instances are still worth measuring
                 results["left_out"].append({"instance": instance.name, "why": f"{type(error).__name__}: {error}"})
             write(given, results, begin)
         if not given.seeds and (not given.only or "start-up" in given.only) and tools["hearsay"].is_file():
@@ -413,7 +377,7 @@ def run(given):
 
 def write(given, results, begin):
     results["seconds_in_all"] = time.perf_counter() - begin
-    results["bars"] = bars.check(results["rows"], results["noise"], results["start_up"])
+    results["bars"] = bars.check(results["rows"], results["noise"], results["start_up"], results["seeds"])
     report.write(results, given.out or given.cache)
 
 

@@ -53,7 +53,7 @@ def table(columns, lines):
 
 
 def cells_of(row):
-    setting = plain(row.get("setting"))
+    setting = plain(row.get("setting")) + (f" ({row['method']})" if row.get("method") else "")
     if "seconds" not in row:
         return [row["peer"], "-", "-", "-", row["missed"], "-", "-", "-", setting]
     spread = f"{row['fastest']:.3g} - {row['slowest']:.3g}"

@@ -16,6 +16,7 @@ import numpy as np
 from instances import measure_sine
 
 HERE = pathlib.Path(__file__).parent
+SETTLE_SECONDS = 0.05  # BLAS threads of whoever worked last spin for some 30 ms before they sleep
 
 
 class Failed(Exception):
@@ -29,10 +30,10 @@ class Worker:
         if kind in ("hearsay", "spectra"):
             command = [tools["native"] if kind == "hearsay" else tools["spectra"], folder]
         elif kind == "python":
-            environment |= tools["coretypes"]["wheels"]
+            environment |= tools["blas"]["wheels"]
             command = [sys.executable, "-B", HERE / "worker.py", folder]
         else:
-            environment |= tools["coretypes"]["debian"]
+            environment |= tools["blas"]["debian"]
             command = ["/usr/bin/python3", "-B", HERE / "slepc.py", folder]
             processes = int(kind.removeprefix("slepc-"))
             if processes > 1:
@@ -137,6 +138,7 @@ class Bench:
         if noise:
             command["noise"] = noise
         worker = self.worker(peer.worker)
+        time.sleep(SETTLE_SECONDS)
         try:
             reply = worker.ask(command, min(limit or self.limit, self.limit))
         except Failed:
@@ -144,6 +146,9 @@ class Bench:
             raise
         if "error" in reply:
             raise Failed(reply["error"])
-        self.basis = np.load(basis)
+        try:
+            self.basis = np.load(basis)
+        except (OSError, ValueError) as error:
+            raise Failed(f"no basis: {error}") from None
         reply["sine"] = measure_sine(self.reference, self.basis)
         return reply

@@ -46,7 +46,7 @@ def bench(tmp_path):
         native.chmod(native.stat().st_mode | stat.S_IXUSR)
         cache = tmp_path / "cache"
         cache.mkdir()
-        (cache / "coretypes.json").write_text(json.dumps({"probe": {}, "wheels": {}, "debian": {}}))
+        (cache / "blas.json").write_text(json.dumps({"probe": {}, "wheels": {}, "debian": {}}))
         words = [str(tmp_path / "build"), "--only", "toy", "--cache", str(cache), "--repeats", "2", *options]
         results = peers.run(peers.arguments(words))
         return results, (cache / "report.md").read_text(), json.loads((cache / "report.json").read_text())
@@ -137,7 +137,7 @@ def row(peer, seconds=None, **more):
 
 
 def verdict_of(rows, limit):
-    return next(bar for bar in bars.check(rows, [], {}) if bar["limit"] == limit)
+    return next(bar for bar in bars.check(rows, [], {}, []) if bar["limit"] == limit)
 
 
 def test_a_bar_is_met_against_the_fastest_peer_alone():
