@@ -136,65 +136,69 @@ def find_settings(bench, peers, accuracies, settings, retune):
     return chosen
 
 
-def repeats_for(seconds, fastest, most):
-    """Slow solves are timed less often, and hopeless ones once."""
-    if seconds > 2 and seconds > 4 * fastest:
-        return 1
-    return min(most, 3) if seconds > 1 else most
+class Jobs:
+    """Distinct solves of one instance, whatever accuracies each serves; they take turns."""
+
+    def __init__(self, bench, peers):
+        self.bench, self.peers = bench, {peer.name: peer for peer in peers}
+        self.jobs = {}
+
+    def add(self, name, setting):
+        """The job, after its first solve, which warms up."""
+        key = name, json.dumps(setting, sort_keys=True)
+        if key not in self.jobs:
+            self.jobs[key] = {"peer": name, "setting": setting, "runs": [], "accuracies": [], "repeats": 0}
+            self.solve(self.jobs[key])
+        return self.jobs[key]
+
+    def solve(self, job):
+        try:
+            job["runs"].append(self.bench.solve(self.peers[job["peer"]], job["setting"]))
+        except Failed as error:
+            job["failed"] = str(error)
+
+    def plan(self, most):
+        """How often each is timed: slow ones less often, and those far behind at all they serve once. A short first
+        solve does not count; for a long one it makes no difference."""
+        timed = [job for job in self.jobs.values() if job["accuracies"] and "failed" not in job]
+        first = {id(job): job["runs"][0]["seconds"] for job in timed}
+        for job in timed:
+            seconds = first[id(job)]
+            rivals = [first[id(other)] for other in timed if set(other["accuracies"]) & set(job["accuracies"])]
+            behind = seconds > 2 and seconds > 4 * min(rivals) and not bars.is_ours(job["peer"])
+            job["repeats"] = 1 if behind else min(most, 3) if seconds > 1 else most
+            if seconds <= 1:
+                job["runs"].clear()
+
+    def take_turns(self, most, name):
+        self.plan(most)
+        for turn in range(most):
+            for job in self.jobs.values():
+                if len(job["runs"]) < job["repeats"] and "failed" not in job:
+                    self.solve(job)
+            say(f"{name}: turn {turn + 1} of {most}")
 
 
 def measure(bench, instance, peers, given, settings, rows):
-    """Rows of one instance. Every distinct solve is one job, whatever accuracies it serves; jobs take turns."""
-    accuracies = given.accuracies
-    chosen = find_settings(bench, peers, accuracies, settings, given.retune)
-    by_name, jobs = {peer.name: peer for peer in peers}, {}
-
-    def key(name, setting):
-        return name, json.dumps(setting, sort_keys=True)
-
-    def attempt(name, setting, runs):
-        try:
-            runs.append(bench.solve(by_name[name], setting))
-        except Failed as error:
-            jobs[key(name, setting)]["failed"] = str(error)
-
-    def add(name, setting):
-        """A job and its first solve, which warms up; where it is long, that costs nothing and it counts."""
-        if key(name, setting) not in jobs:
-            job = jobs[key(name, setting)] = {"peer": name, "setting": setting, "warm": [], "runs": []}
-            attempt(name, setting, job["warm"])
-        return jobs[key(name, setting)]
-
+    """Rows of one instance."""
+    chosen = find_settings(bench, peers, given.accuracies, settings, given.retune)
+    jobs, found_by = Jobs(bench, peers), []
     for peer in peers:
-        for accuracy in accuracies:
-            found = chosen[peer.name][accuracy]
-            if "setting" not in found:
-                continue
-            job = add(peer.name, found["setting"])
-            if job["warm"] and job["warm"][0]["sine"] > accuracy and not bars.is_ours(peer.name):
-                say(f"{instance.name}: {peer.name} missed {accuracy:.0e} with its remembered setting; tuning again")
-                ceiling = settings.ceiling(instance.name, [accuracy], bench.limit)
-                found = cheapest(bench, peer, [accuracy], ceiling)[accuracy]
-                settings.put(instance.name, peer.name, {accuracy: found})
-                chosen[peer.name][accuracy] = found
-                if "setting" in found:
-                    add(peer.name, found["setting"])
-    timed = [job for job in jobs.values() if "failed" not in job]
-    fastest = min((job["warm"][0]["seconds"] for job in timed), default=0)
-    for job in timed:
-        job["repeats"] = repeats_for(job["warm"][0]["seconds"], fastest, given.repeats)
-        if job["warm"][0]["seconds"] > 1:
-            job["runs"] += job["warm"]
-    for turn in range(given.repeats):
-        for job in timed:
-            if len(job["runs"]) < job["repeats"] and "failed" not in job:
-                attempt(job["peer"], job["setting"], job["runs"])
-        say(f"{instance.name}: turn {turn + 1} of {given.repeats}")
-    for peer in peers:
-        for accuracy in accuracies:
-            found = chosen[peer.name][accuracy]
-            job = jobs[key(peer.name, found["setting"])] if "setting" in found else None
-            rows.append(row_of(instance, peer.name, accuracy, found, job))
+        for accuracy in given.accuracies:
+            found, job = chosen[peer.name][accuracy], None
+            if "setting" in found:
+                job = jobs.add(peer.name, found["setting"])
+                if job["runs"] and job["runs"][0]["sine"] > accuracy and not bars.is_ours(peer.name):
+                    say(f"{instance.name}: {peer.name} missed {accuracy:.0e} with the setting remembered; tuning again")
+                    ceiling = settings.ceiling(instance.name, [accuracy], bench.limit)
+                    found = cheapest(bench, peer, [accuracy], ceiling)[accuracy]
+                    settings.put(instance.name, peer.name, {accuracy: found})
+                    job = jobs.add(peer.name, found["setting"]) if "setting" in found else None
+            if job:
+                job["accuracies"].append(accuracy)
+            found_by.append((peer.name, accuracy, found, job))
+    jobs.take_turns(given.repeats, instance.name)
+    rows += [row_of(instance, *each) for each in found_by]
 
 
 def row_of(instance, name, accuracy, found, job):
