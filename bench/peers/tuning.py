@@ -33,6 +33,7 @@ def cheapest(bench, peer, accuracies, ceiling):
     """{accuracy: {"setting", "seconds", "sine"} or {"missed": why}}; no trial takes longer than the ceiling."""
     trials, best = Trials(bench, peer), {}
     smallest = 1.0
+    guesses = {}  # where the settings before found each accuracy: a tool means the same by a tolerance throughout
 
     def consider(setting, run):
         nonlocal smallest
@@ -42,7 +43,7 @@ def cheapest(bench, peer, accuracies, ceiling):
                 best[accuracy] = {"setting": setting, "seconds": run["seconds"], "sine": run["sine"]}
 
     def limit(accuracy):
-        return min(ceiling, max(2.0, 3 * best[accuracy]["seconds"])) if accuracy in best else ceiling
+        return min(ceiling, max(2.0, 2.5 * best[accuracy]["seconds"])) if accuracy in best else ceiling
 
     for structure in peer.sweep(bench.about):
         if peer.grid is None:
@@ -51,26 +52,28 @@ def cheapest(bench, peer, accuracies, ceiling):
                 consider(structure, run)
             continue
         name, grid = peer.grid
-        passes = {}  # position on the grid -> sine
+        sines = {}  # by position on the grid
         for accuracy in sorted(accuracies, reverse=True):
-            low = max((i for i, sine in passes.items() if sine > accuracy), default=-1)
-            high = min((i for i, sine in passes.items() if sine <= accuracy and i > low), default=len(grid))
-            guess = first_guess(bench.about, name, grid, accuracy)
+            low = max((i for i, sine in sines.items() if sine > accuracy), default=-1)
+            high = min((i for i, sine in sines.items() if sine <= accuracy and i > low), default=len(grid))
+            guess, step = guesses.get(accuracy, first_guess(bench.about, name, grid, accuracy)), 1
             while high - low > 1:
                 middle = guess if low < guess < high else (low + high) // 2
                 setting = {**structure, name: grid[middle]}
                 run = trials.run(setting, limit(accuracy))
                 if run is None:  # too slow, or refused: nothing tighter will do better
-                    high = middle
+                    high, guess = middle, middle - step
                     continue
-                passes[middle] = run["sine"]
+                sines[middle] = run["sine"]
                 consider(setting, run)
                 if run["sine"] > accuracy:
-                    low = middle
-                    continue
-                high = middle
-                if run["seconds"] > 2.5 * best[accuracy]["seconds"]:
-                    break  # another setting is far ahead
+                    low, guess = middle, middle + step
+                else:
+                    high, guess = middle, middle - step
+                    guesses[accuracy] = middle
+                    if run["seconds"] > 2 * best[accuracy]["seconds"]:
+                        break  # another setting is far ahead
+                step *= 2
     result = {}
     for accuracy in accuracies:
         missed = trials.failure if smallest == 1.0 and trials.failure else f"reached {smallest:.0e} at best"
