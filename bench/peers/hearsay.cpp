@@ -1,0 +1,182 @@
+// bench_peers INSTANCE_DIR: hearsay's worker for bench/peers.
+// bench_peers graph NODES COMMUNITIES INSIDE OUTSIDE SEED FILE.npy: writes the edges of a planted graph.
+#include <hearsay/graph_tools.hpp>
+#include <hearsay/mixed.hpp>
+#include <hearsay/noise.hpp>
+#include <hearsay/operators/covariance.hpp>
+#include <hearsay/operators/stored.hpp>
+#include <hearsay/pca.hpp>
+#include <hearsay/power.hpp>
+#if __has_include(<hearsay/subspace.hpp>)
+#include <hearsay/subspace.hpp>
+#endif
+
+#include <cmath>
+#include <optional>
+
+#include "worker.hpp"
+
+#if !__has_include(<hearsay/subspace.hpp>)
+namespace hearsay {
+template <class S>
+PowerResult<S> principal_subspace(OperatorRef<S> A, const PowerOptions& options, const Hooks<S>& hooks = {}) {
+  return accelerated_power<S>(A, options, hooks);
+}
+constexpr auto mixed_precision_subspace = [](OperatorRef<float> A_single, OperatorRef<double> A,
+                                             const PowerOptions& options, const Hooks<double>& hooks) {
+  return mixed_precision_power(A_single, A, options, hooks);
+};
+}  // namespace hearsay
+#endif
+
+namespace {
+
+using namespace hearsay;
+using bench::Json;
+
+// `hearsay eigs --psd`: the user's word that no eigenvalue is negative.
+template <class S>
+struct PositiveSemidefinite {
+  using Scalar = S;
+  DenseSymmetric<S> matrix;
+
+  Index dim() const { return matrix.dim(); }
+  void apply(ConstBlockView<S> X, BlockView<S> Y) const { matrix.apply(X, Y); }
+  OperatorFacts facts() const {
+    OperatorFacts facts = OperatorRef<S>(matrix).facts();
+    facts.positive_semidefinite = true;
+    return facts;
+  }
+  double norm_bound() const { return matrix.norm_bound(); }
+};
+
+struct Instance {
+  std::string kind;      // dense, graph, samples
+  Block<double> matrix;  // dense: A; samples: Phi
+  Graph graph;
+  std::optional<NormalisedGraph<double>> of_graph;
+};
+
+Instance read_instance(const std::filesystem::path& directory) {
+  const Json about = Json::parse(std::ifstream(directory / "about.json"));
+  Instance instance;
+  instance.kind = about.at("kind");
+  if (instance.kind == "graph") {
+    const auto edges = bench::read_array<std::int32_t>(directory / "edges.npy");
+    instance.graph.nodes = about.at("dimension");
+    for (std::size_t i = 0; i < edges.values.size(); i += 2)
+      instance.graph.edges.emplace_back(edges.values[i], edges.values[i + 1]);
+    instance.of_graph.emplace(instance.graph);
+  } else {
+    const auto array = bench::read_array<double>(directory / "matrix.npy");
+    instance.matrix = Eigen::Map<const Block<double>>(array.values.data(), array.rows, array.cols);
+  }
+  return instance;
+}
+
+// Asks for sin(theta_k) <= goal in hearsay's own terms.
+template <class Options>
+void ask_for(double goal, Options& options, Hooks<double>& hooks) {
+  if constexpr (requires { options.sine_goal; }) {
+    options.sine_goal = goal;
+    options.tolerance = goal;  // on the residual, which is far below the sine
+  } else {                     // the same estimate, by an observer
+    options.tolerance = 1e-13;
+    hooks.observe = [goal, k = double(options.rank)](const Iteration<double>& now) {
+      const HistoryEntry& entry = now.entry;
+      const double gap = entry.theta_k - entry.theta_next;
+      return !(std::sqrt(k) * entry.theta_1 * entry.residual <= goal * gap);
+    };
+  }
+}
+
+// `--method anpm`, where there is a choice.
+template <class Options>
+void insist_on_anpm(Options& options) {
+  if constexpr (requires { options.method; }) options.method = decltype(options.method)::anpm;
+}
+
+// Settings: accuracy; method auto or anpm; precision double or mixed.
+PowerResult<double> solve(const Instance& instance, const Json& command) {
+  const Json& setting = command.at("setting");
+  const bool mixed = setting.value("precision", "double") == "mixed";
+  PowerOptions options{.rank = command.at("rank"), .seed = command.at("seed")};
+  if (setting.value("method", "auto") == "anpm") insist_on_anpm(options);
+  Hooks<double> hooks;
+  if (command.contains("noise")) {
+    const Json& noise = command.at("noise");
+    const auto model = gaussian_noise<double>(noise.at("sigma"), noise.at("seed"));
+    const Index columns = options.rank + 1;                                  // p under noise
+    options.max_iterations = noise.at("budget").get<Index>() / columns - 1;  // the last product measures the answer
+    if (instance.of_graph) return principal_subspace<double>(noisy(*instance.of_graph, model), options);
+    const PositiveSemidefinite<double> A{DenseSymmetric<double>(instance.matrix)};
+    return principal_subspace<double>(noisy(A, model), options);
+  }
+
+  ask_for(setting.at("accuracy"), options, hooks);
+  options.max_iterations = 100000;
+  if (instance.kind == "graph") {
+    if (!mixed) return principal_subspace<double>(*instance.of_graph, options, hooks);
+    return mixed_precision_subspace(NormalisedGraph<float>(instance.graph), *instance.of_graph, options, hooks);
+  }
+  if (instance.kind == "samples") {
+    if (!mixed) return pca<double>(instance.matrix, {.power = options}, hooks).power;
+    const Block<float> single = instance.matrix.cast<float>();
+    return mixed_precision_subspace(DenseCovariance<float>(single), DenseCovariance<double>(instance.matrix), options,
+                                    hooks);
+  }
+  const PositiveSemidefinite<double> A{DenseSymmetric<double>(instance.matrix)};
+  if (!mixed) return principal_subspace<double>(A, options, hooks);
+  const Block<float> single = instance.matrix.cast<float>();
+  return mixed_precision_subspace(PositiveSemidefinite<float>{DenseSymmetric<float>(single)}, A, options, hooks);
+}
+
+// Which method it was that found the result, where results know.
+template <class Result>
+Json method_of(const Result& result) {
+  if constexpr (requires { result.method; })
+    return name(result.method);
+  else
+    return nullptr;
+}
+
+Json answer(const Instance& instance, const Json& command) {
+  PowerResult<double> result;
+  Json reply = bench::measured([&] { result = solve(instance, command); });
+  bench::write_array(command.at("basis").get<std::string>(), result.basis.data(), result.basis.rows(),
+                     result.basis.cols());
+  reply["products"] = result.products;
+  reply["passes"] = result.passes;
+  reply["status"] = name(result.status);
+  reply["success"] = result.status == Status::converged || result.status == Status::stopped_by_observer;
+  reply["sine_estimate"] = std::isfinite(result.sin_theta_estimate) ? Json(result.sin_theta_estimate) : Json(nullptr);
+  reply["method"] = method_of(result);
+  reply["iterations"] = result.iterations;
+  reply["columns"] = result.columns;
+  reply["notes"] = result.notes;
+  return reply;
+}
+
+int make_graph(char** argument) {
+  const Graph graph = planted_partition(std::stoll(argument[0]), std::stoll(argument[1]), std::stod(argument[2]),
+                                        std::stod(argument[3]), std::stoull(argument[4]));
+  std::vector<double> edges;
+  for (const auto& [i, j] : graph.edges) edges.insert(edges.end(), {double(i), double(j)});
+  bench::write_array(argument[5], edges.data(), std::int64_t(graph.edges.size()), 2);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  if (argc == 8 && std::string_view(argv[1]) == "graph") return make_graph(argv + 2);
+  if (argc != 2) {
+    std::cerr << "bench_peers INSTANCE_DIR | graph NODES COMMUNITIES INSIDE OUTSIDE SEED FILE.npy\n";
+    return 2;
+  }
+  const Instance instance = read_instance(argv[1]);
+  return bench::serve([&](const Json& command) { return answer(instance, command); });
+} catch (const std::exception& error) {
+  std::cerr << "bench_peers: " << error.what() << '\n';
+  return 1;
+}
