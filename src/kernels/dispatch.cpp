@@ -1,4 +1,5 @@
 #include "kernels/kernels.hpp"
+#include "kernels/normal.hpp"
 #include "kernels/tables.hpp"
 
 namespace hearsay::kernels {
@@ -42,6 +43,19 @@ const Table<double>& table<double>() {
     (void)level;
 #endif
     return generic_double();
+  }();
+  return chosen;
+}
+
+NormalPairs normal_pairs() {
+  static const NormalPairs chosen = [level = best_level()]() -> NormalPairs {
+#ifdef HEARSAY_X86_KERNELS
+    if (level == Level::avx512) return avx512_normal_pairs;
+    if (level == Level::avx2) return avx2_normal_pairs;
+#else
+    (void)level;
+#endif
+    return generic_normal_pairs;
   }();
   return chosen;
 }
