@@ -37,7 +37,7 @@ TEST(Experiments, GiveTheSameNumbersOnAnyNumberOfThreads) {
       for (std::size_t s = 0; s < 3; ++s)
         EXPECT_EQ(alone->panels[p].curves[c].traces[s].error, together->panels[p].curves[c].traces[s].error);
   EXPECT_EQ(alone->verdicts[0].value, together->verdicts[0].value);
-  EXPECT_TRUE(alone->verdicts[0].holds);
+  EXPECT_TRUE(alone->verdicts[0].kind == Verdict::Kind::holds);
 }
 
 TEST(Experiments, MakeARunThatTwoPanelsShareOnce) {

@@ -111,12 +111,12 @@ TEST(Claims, HoldWithinTheirBoundsAndNeverWithoutANumber) {
   Claim claim{.name = "claim", .says = {}, .panel = "panel", .measure = "floor", .curves = {}, .fact = {}};
 
   claim.at_least = 5e-3;
-  EXPECT_TRUE(judge(claim, outcome).holds);
+  EXPECT_TRUE(judge(claim, outcome).kind == Verdict::Kind::holds);
   claim.at_most = 9e-3;
-  EXPECT_FALSE(judge(claim, outcome).holds);
+  EXPECT_FALSE(judge(claim, outcome).kind == Verdict::Kind::holds);
   claim = {
       .name = "claim", .says = {}, .panel = "panel", .measure = "fact_most", .curves = {}, .fact = "T", .at_least = 0};
-  EXPECT_FALSE(judge(claim, outcome).holds);
+  EXPECT_FALSE(judge(claim, outcome).kind == Verdict::Kind::holds);
 }
 
 TEST(Claims, MustBeAboutWhatIsThere) {
