@@ -109,6 +109,21 @@ bool carry_out(const std::vector<Task>& tasks, int workers, const Progress& prog
   return !stop || done == tasks.size();
 }
 
+// Whether its traces can be drawn against that.
+bool goes_with(const Run& run, Abscissa against) {
+  const bool sweep = std::holds_alternative<ToleranceRun>(run) || std::holds_alternative<RoundsRun>(run);
+  switch (against) {
+    case Abscissa::swept:
+      return sweep;
+    case Abscissa::rounds:
+    case Abscissa::bytes:
+      return std::holds_alternative<AgentsRun>(run);
+    case Abscissa::iterations:
+      break;
+  }
+  return !sweep;
+}
+
 void check(const Experiment& experiment) {
   require(!experiment.seeds.empty(), fmt::format("{}: must have at least one seed", experiment.name));
   require(!experiment.panels.empty(), fmt::format("{}: must have at least one panel", experiment.name));
@@ -117,13 +132,19 @@ void check(const Experiment& experiment) {
     require(panels.insert(panel.name).second, fmt::format("panel {}: must be there once", panel.name));
     require(!panel.curves.empty(), fmt::format("panel {}: must have at least one curve", panel.name));
     std::set<std::string> curves;
-    for (const CurveSpec& curve : panel.curves)
+    for (const CurveSpec& curve : panel.curves) {
       require(curves.insert(curve.name).second,
               fmt::format("curve {} of panel {}: must be there once", curve.name, panel.name));
+      require(goes_with(curve.run, panel.against),
+              fmt::format("curve {} of panel {}: sweeps are drawn against what is swept, rounds and bytes are those of "
+                          "agents",
+                          curve.name, panel.name));
+    }
   }
   std::set<std::string> tables;
   for (const TableSpec& table : experiment.tables)
-    require(tables.insert(table.name).second, fmt::format("table {}: must be there once", table.name));
+    require(table.name != experiment.name && tables.insert(table.name).second,
+            fmt::format("table {}: must be there once, and not be called as the experiment is", table.name));
   std::set<std::string> claims;
   for (const Claim& claim : experiment.claims)
     require(claims.insert(claim.name).second, fmt::format("claim {}: must be there once", claim.name));
