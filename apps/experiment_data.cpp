@@ -68,8 +68,7 @@ void load_graph(GraphRun& run) {
   if (std::find(std::begin(known), std::end(known), run.data) == std::end(known))
     throw DataError(
         fmt::format("data = {}: must be one of {}{}", run.data, fmt::join(known, ", "), did_you_mean(run.data, known)));
-  const bool real =
-      run.data == known[0] && io::locate(io::find_dataset(known[0]), data_directory()).missing.empty();
+  const bool real = run.data == known[0] && io::locate(io::find_dataset(known[0]), data_directory()).missing.empty();
   run.stand_in = !real;
   const auto& [nodes, communities, inside, outside, seed] = run.generated;
   run.graph = std::make_shared<Graph>(real ? io::load_amazon0302(data_directory())
@@ -86,9 +85,8 @@ void say_which(const GraphRun& run, experiments::Experiment& experiment) {
     return;
   }
   experiment.title += " (generated graph)";
-  experiment.caption += fmt::format(
-      " The graph is not Amazon0302 but a generated one with {} planted communities, {}.", run.generated.communities,
-      size);
+  experiment.caption += fmt::format(" The graph is not Amazon0302 but a generated one with {} planted communities, {}.",
+                                    run.generated.communities, size);
   for (experiments::PanelSpec& panel : experiment.panels)
     if (std::holds_alternative<GraphRun>(panel.curves.front().run)) panel.title += ", generated graph";
 }

@@ -50,9 +50,10 @@ constexpr Word<TheoremRun::Theorem> theorems[] = {{"lower-bound", TheoremRun::Th
 
 constexpr Word<bool> scales[] = {{"linear", false}, {"log", true}};
 
-constexpr Word<Abscissa> abscissae[] = {
-    {"iterations", Abscissa::iterations}, {"rounds", Abscissa::rounds}, {"bytes", Abscissa::bytes},
-    {"swept", Abscissa::swept}};
+constexpr Word<Abscissa> abscissae[] = {{"iterations", Abscissa::iterations},
+                                        {"rounds", Abscissa::rounds},
+                                        {"bytes", Abscissa::bytes},
+                                        {"swept", Abscissa::swept}};
 
 // none, paper, auto, critical, optimal, optimal:FRACTION, between:SHARE
 MomentumChoice read_momentum(const JsonReader& run) {
@@ -171,9 +172,8 @@ ToleranceRun read_tolerance(const JsonReader& run) {
 constexpr Word<bool> graph_momenta[] = {{"none", false}, {"paper", true}};
 
 GraphRun read_graph(const JsonReader& run) {
-  constexpr std::string_view known[] = {"kind",           "data",       "nodes", "communities", "degree_inside",
-                                        "degree_outside", "graph_seed", "rank",  "sigma",       "momentum",
-                                        "iterations"};
+  constexpr std::string_view known[] = {"kind",       "data", "nodes", "communities", "degree_inside", "degree_outside",
+                                        "graph_seed", "rank", "sigma", "momentum",    "iterations"};
   run.require_keys(known);
   const GraphRun otherwise;
   const GeneratedGraph& made = otherwise.generated;
@@ -344,7 +344,8 @@ ExperimentFile parse_experiment(std::string_view text, std::string_view name, bo
   whole.erase("quick");
 
   const JsonReader top(whole, fmt::format("{}: ", name));
-  constexpr std::string_view known[] = {"name", "title", "caption", "seeds", "axes", "run", "panels", "tables", "claims"};
+  constexpr std::string_view known[] = {"name", "title",  "caption", "seeds", "axes",
+                                        "run",  "panels", "tables",  "claims"};
   top.require_keys(known);
   ExperimentFile file{.experiment = {.name = file_word(top, "name"),
                                      .title = top.text("title"),

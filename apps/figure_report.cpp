@@ -90,12 +90,11 @@ std::string facts_table(const experiments::TableSpec& spec, const experiments::F
     rows += fmt::format("<tr><td>{}</td>", escaped(row.name));
     for (std::size_t c = 0; c < row.cells.size(); ++c) {
       const auto& cell = row.cells[c];
-      rows += fmt::format(
-          "<td data-name=\"{}\" class=\"n\">{}{}</td>", escaped(spec.columns[c].label),
-          cell ? cell_text(cell->median) : "–",
-          cell && cell->low < cell->high
-              ? fmt::format(" <span class=\"soft\">{}–{}</span>", cell_text(cell->low), cell_text(cell->high))
-              : "");
+      rows += fmt::format("<td data-name=\"{}\" class=\"n\">{}{}</td>", escaped(spec.columns[c].label),
+                          cell ? cell_text(cell->median) : "–",
+                          cell && cell->low < cell->high ? fmt::format(" <span class=\"soft\">{}–{}</span>",
+                                                                       cell_text(cell->low), cell_text(cell->high))
+                                                         : "");
     }
     rows += "</tr>\n";
   }
@@ -173,7 +172,7 @@ Json claims_json(const std::vector<Reproduced>& all) {
       claims.push_back(std::move(claim));
     }
   const Tally tally = app::tally(all);
-  return {{"version", version},         {"claims", tally.all()}, {"hold", tally.held},
+  return {{"version", version},       {"claims", tally.all()}, {"hold", tally.held},
           {"depart", tally.departed}, {"fail", tally.failed},  {"verdicts", claims}};
 }
 

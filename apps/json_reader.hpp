@@ -35,7 +35,7 @@ class JsonReader {
     return has(key) ? integer(key, least) : otherwise;
   }
   std::vector<Index> integers(std::string_view key, Index least) const;  ///< a list, not empty
-  std::uint64_t seed(std::string_view key) const;  ///< 0 where it is missing
+  std::uint64_t seed(std::string_view key) const;                        ///< 0 where it is missing
   double probability(std::string_view key, double otherwise) const;
   double real(std::string_view key) const;
   double real(std::string_view key, double otherwise) const { return has(key) ? real(key) : otherwise; }

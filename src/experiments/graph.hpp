@@ -27,7 +27,7 @@ struct GraphRun {
   std::shared_ptr<const Graph> graph = nullptr;  ///< whichever it is, once loaded
   bool stand_in = false;                         ///< it is the generated one
   Index rank = 30;
-  double sigma = 1e-3;  ///< of a graph of 262,111 nodes; sigma sqrt(nodes), the norm of an error, is what is kept
+  double sigma = 1e-3;      ///< of a graph of 262,111 nodes; sigma sqrt(nodes), the norm of an error, is what is kept
   bool accelerated = true;  ///< the paper's adaptive momentum, or none
   Index iterations = 40;
 

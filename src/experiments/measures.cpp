@@ -239,9 +239,8 @@ constexpr Measure measures[] = {
      }},
     {"fact_over_fact", 1, true,
      [](const Curves& curves, const Claim& claim) {
-       return most(of_all(curves, [&claim](const Trace& trace) {
-         return fact(trace, claim.fact) / fact(trace, claim.over_fact);
-       }));
+       return most(of_all(
+           curves, [&claim](const Trace& trace) { return fact(trace, claim.fact) / fact(trace, claim.over_fact); }));
      }},
 };
 
@@ -304,11 +303,10 @@ Verdict judge(const Claim& claim, const Outcome& outcome) {
     for (const Curve& curve : panel.curves) curves.push_back(&curve);
   const double value = find_measure(claim.measure)->value(curves, claim);
   const bool holds = within(value, claim.at_least, claim.at_most);
-  const bool departs =
-      !holds && claim.departure && within(value, claim.departure->at_least, claim.departure->at_most);
-  const Verdict::Kind kind = departs                      ? Verdict::Kind::departs
+  const bool departs = !holds && claim.departure && within(value, claim.departure->at_least, claim.departure->at_most);
+  const Verdict::Kind kind = departs                     ? Verdict::Kind::departs
                              : holds && !claim.departure ? Verdict::Kind::holds
-                                                          : Verdict::Kind::fails;
+                                                         : Verdict::Kind::fails;
   return {.claim = claim, .value = value, .kind = kind};
 }
 

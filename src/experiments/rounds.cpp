@@ -56,8 +56,8 @@ Trace trace(const RoundsRun& run, std::uint64_t seed) {
     one.stop_at = run.level;
     const Trace gossiped = experiments::trace(one, seed);
     sine_0 = gossiped.error.front();
-    const auto first = std::find_if(gossiped.error.begin(), gossiped.error.end(),
-                                    [&run](double error) { return error <= run.level; });
+    const auto first =
+        std::find_if(gossiped.error.begin(), gossiped.error.end(), [&run](double error) { return error <= run.level; });
     const bool there = first != gossiped.error.end();
     const auto iterations = static_cast<double>(first - gossiped.error.begin());
     const double total = there ? iterations * static_cast<double>(L) : std::numeric_limits<double>::infinity();

@@ -16,7 +16,7 @@ namespace hearsay::experiments {
 /// took; best_rounds, the L with the smallest total, best_total and best_iterations; T and promised_rounds, what the
 /// analysis of the method gives (its constants where it has them, else 1), and promised_by_xu, L by the analysis of Xu.
 struct RoundsRun {
-  AgentsRun agents = {};  ///< `rounds` is not used
+  AgentsRun agents = {};                                          ///< `rounds` is not used
   std::vector<Index> rounds = {1, 2, 3, 4, 5, 6, 8, 10, 15, 20};  ///< ascending
   double level = 1e-2;
 

@@ -110,8 +110,8 @@ Promise promise_of(const ToleranceRun& run, double h0) {
       theory::noise_xu_worst_order(static_cast<std::int64_t>(std::ceil(T)), run.lambda_1, run.lambda_k, beta, h0);
   // The least over the iterations; its part inside is in units of cos(theta_0), below that of any later iteration.
   return {.T = T,
-          .allowed = run.part == Part::outside ? least.outside / (gap * run.epsilon)
-                                               : least.inside * std::hypot(1, h0) / gap};
+          .allowed =
+              run.part == Part::outside ? least.outside / (gap * run.epsilon) : least.inside * std::hypot(1, h0) / gap};
 }
 
 }  // namespace

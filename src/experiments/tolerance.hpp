@@ -8,13 +8,13 @@
 
 namespace hearsay::experiments {
 
-/// The promise is sin(theta_k) <= epsilon for all t >= T. It is tried out to 2T with one part of the noise alone, in the
-/// direction of the paper's tight examples, at `levels` sizes; the size that breaks it is found by bisection. Sizes are
-/// relative: to (l_k - l_{k+1}) epsilon outside U_k, to (l_k - l_{k+1}) cos(theta_k) inside.
+/// The promise is sin(theta_k) <= epsilon for all t >= T. It is tried out to 2T with one part of the noise alone, in
+/// the direction of the paper's tight examples, at `levels` sizes; the size that breaks it is found by bisection. Sizes
+/// are relative: to (l_k - l_{k+1}) epsilon outside U_k, to (l_k - l_{k+1}) cos(theta_k) inside.
 ///
 /// The wanted eigenvalues fall from lambda_1 to lambda_k, the unwanted ones from lambda_next to zero. The error is the
-/// worst sine from T on, over epsilon. Facts: T, iterations (without noise), allowed, broken_at, broken_at_random (noise
-/// of random direction), margin (broken_at over allowed). Infinite is what no size up to `most` breaks.
+/// worst sine from T on, over epsilon. Facts: T, iterations (without noise), allowed, broken_at, broken_at_random
+/// (noise of random direction), margin (broken_at over allowed). Infinite is what no size up to `most` breaks.
 struct ToleranceRun {
   enum class Analysis {
     hardt_price,  ///< no momentum

@@ -84,7 +84,8 @@ inline Turn turn(double v) {
   const std::uint64_t c_bits = as_bits(cosine), s_bits = as_bits(sine);
   const std::uint64_t sign = 0x8000000000000000u;
   const std::uint64_t first = (c_bits & ~swap) | (s_bits & swap), second = (s_bits & ~swap) | (c_bits & swap);
-  return {.cosine = as_double(first ^ (((quarter + 1) << 62) & sign)), .sine = as_double(second ^ ((quarter << 62) & sign))};
+  return {.cosine = as_double(first ^ (((quarter + 1) << 62) & sign)),
+          .sine = as_double(second ^ ((quarter << 62) & sign))};
 }
 
 }  // namespace

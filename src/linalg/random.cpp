@@ -31,9 +31,7 @@ std::uint32_t second_counter(std::uint64_t row, std::uint32_t column) {
   return static_cast<std::uint32_t>(row >> 32) ^ (column << 8);
 }
 
-std::uint32_t third_counter(const RandomKey& key) {
-  return key.agent ^ (static_cast<std::uint32_t>(key.stream) << 24);
-}
+std::uint32_t third_counter(const RandomKey& key) { return key.agent ^ (static_cast<std::uint32_t>(key.stream) << 24); }
 
 }  // namespace
 

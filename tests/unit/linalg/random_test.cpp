@@ -66,8 +66,8 @@ TEST(NormalBlock, IsTheTransformOfBoxAndMuller) {
       const auto [w] = random_words(key, static_cast<std::uint64_t>(i), static_cast<std::uint32_t>(j / 2));
       const double radius = std::sqrt(-2 * std::log(uniform_of(w[0], w[1])));
       const double angle = 2 * std::numbers::pi * uniform_of(w[2], w[3]);
-      worst = std::max({worst, std::abs(X(i, j) - radius * std::cos(angle)),
-                        std::abs(X(i, j + 1) - radius * std::sin(angle))});
+      worst = std::max(
+          {worst, std::abs(X(i, j) - radius * std::cos(angle)), std::abs(X(i, j + 1) - radius * std::sin(angle))});
     }
 
   EXPECT_LE(worst, 1e-14) << "a few roundings of numbers up to 6, and 2 pi itself is rounded";
@@ -79,7 +79,8 @@ TEST(NormalPairs, AreTheSameBitsOnEveryInstructionSet) {
   std::uint32_t rows[normal_batch], columns[normal_batch];
   double expected[2][normal_batch], found[2][normal_batch];
   for (std::uint32_t t = 0; t < 500; ++t) {
-    for (std::uint32_t l = 0; l < normal_batch; ++l) rows[l] = 0x9E3779B9u * (t * normal_batch + l), columns[l] = l << 8;
+    for (std::uint32_t l = 0; l < normal_batch; ++l)
+      rows[l] = 0x9E3779B9u * (t * normal_batch + l), columns[l] = l << 8;
     generic_normal_pairs(1, 2, rows, columns, 3, t, expected[0], expected[1]);
     for (const auto& [runs_here, make] :
          {std::pair{__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"), &avx2_normal_pairs},
