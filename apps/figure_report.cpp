@@ -58,12 +58,12 @@ table{border-collapse:collapse;width:100%;font-size:.92rem;margin:.6rem 0}
 th,td{text-align:left;vertical-align:top;padding:.35rem .6rem .35rem 0;border-bottom:1px solid var(--line)}
 td.n{white-space:nowrap;font-variant-numeric:tabular-nums}
 .holds{color:var(--good);font-weight:600}.fails{color:var(--bad);font-weight:600}.departs{color:var(--odd);font-weight:600}
-table.facts td{font-variant-numeric:tabular-nums}caption{text-align:left;font-weight:600;padding:.4rem 0}
+caption{text-align:left;font-weight:600;padding:.4rem 0}
 .soft,figcaption,summary{color:var(--soft)}
 pre{overflow-x:auto;font-size:.8rem;border:1px solid var(--line);padding:.6rem}
 nav a{margin-right:1rem}
-@media (max-width:640px){table.claims thead{display:none}table.claims tr{display:block;border-bottom:1px solid var(--line);padding:.4rem 0}
-table.claims td{display:block;border:0;padding:.1rem 0}table.claims td[data-name]::before{content:attr(data-name) ": ";color:var(--soft)}}
+@media (max-width:640px){thead{display:none}tr{display:block;border-bottom:1px solid var(--line);padding:.4rem 0}caption{display:block}
+td{display:block;border:0;padding:.1rem 0}td[data-name]::before{content:attr(data-name) ": ";color:var(--soft)}table.facts td:first-child{font-weight:600}}
 )";
 }
 
