@@ -62,7 +62,7 @@ caption{text-align:left;font-weight:600;padding:.4rem 0}
 .soft,figcaption,summary{color:var(--soft)}
 pre{overflow-x:auto;font-size:.8rem;border:1px solid var(--line);padding:.6rem}
 nav a{margin-right:1rem}
-@media (max-width:640px){thead{display:none}tr{display:block;border-bottom:1px solid var(--line);padding:.4rem 0}caption{display:block}
+@media (max-width:640px){thead{display:none}tr{display:block;border-bottom:1px solid var(--line);padding:.4rem 0}caption{display:block}td.n{white-space:normal}
 td{display:block;border:0;padding:.1rem 0}td[data-name]::before{content:attr(data-name) ": ";color:var(--soft)}table.facts td:first-child{font-weight:600}}
 )";
 }

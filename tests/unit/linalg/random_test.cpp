@@ -121,7 +121,7 @@ TEST(NormalBlock, DependsOnEveryPartOfItsKey) {
 
 TEST(NormalBlock, IsTheSameForAnyNumberOfThreads) {
   const int before = threads();
-  Block<double> one(9000, 3), many(9000, 3);
+  Block<double> one(90000, 3), many(90000, 3);
   set_threads(1);
   fill_normal<double>({.seed = 7}, one);
   set_threads(4);
