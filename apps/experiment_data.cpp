@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <numeric>
 
@@ -16,6 +17,7 @@ namespace hearsay::app {
 namespace {
 
 using experiments::Agents;
+using experiments::GraphRun;
 using Loaded = std::shared_ptr<const Agents>;
 
 Loaded heart() {
@@ -55,17 +57,65 @@ Loaded load(const std::string& name) {
       fmt::format("data = {}: must be one of {}{}", name, fmt::join(known, ", "), did_you_mean(name, known)));
 }
 
+experiments::AgentsRun* agents_of(experiments::Run& run) {
+  if (auto* sweep = std::get_if<experiments::RoundsRun>(&run)) return &sweep->agents;
+  return std::get_if<experiments::AgentsRun>(&run);
+}
+
+// The data set where it lies in the data directory, else the generated graph.
+void load_graph(GraphRun& run) {
+  constexpr std::string_view known[] = {"amazon0302", "generated"};
+  if (std::find(std::begin(known), std::end(known), run.data) == std::end(known))
+    throw DataError(
+        fmt::format("data = {}: must be one of {}{}", run.data, fmt::join(known, ", "), did_you_mean(run.data, known)));
+  const bool real = run.data == known[0] && io::locate(io::find_dataset(known[0]), data_directory()).missing.empty();
+  run.stand_in = !real;
+  const auto& [nodes, communities, inside, outside, seed] = run.generated;
+  run.graph = std::make_shared<Graph>(real ? io::load_amazon0302(data_directory())
+                                           : planted_partition(nodes, communities, inside, outside, seed));
+}
+
+// A reader must not take the generated graph for the real one.
+void say_which(const GraphRun& run, experiments::Experiment& experiment) {
+  const std::string size = fmt::format("{} nodes and {} edges", run.graph->nodes, run.graph->edges.size());
+  if (!run.stand_in) {
+    experiment.caption += fmt::format(" The graph is Amazon0302 itself: {}.", size);
+    for (experiments::Claim& claim : experiment.claims)
+      if (claim.departure && claim.departure->of_generated_graph) claim.departure.reset();
+    return;
+  }
+  experiment.title += " (generated graph)";
+  experiment.caption += fmt::format(" The graph is not Amazon0302 but a generated one with {} planted communities, {}.",
+                                    run.generated.communities, size);
+  for (experiments::PanelSpec& panel : experiment.panels)
+    if (std::holds_alternative<GraphRun>(panel.curves.front().run)) panel.title += ", generated graph";
+}
+
 }  // namespace
 
 void load_data(experiments::Experiment& experiment) {
   std::map<std::string, Loaded> loaded;
+  std::vector<GraphRun> graphs;  // one of each graph
   for (experiments::PanelSpec& panel : experiment.panels)
-    for (experiments::CurveSpec& curve : panel.curves)
-      if (auto* run = std::get_if<experiments::AgentsRun>(&curve.run)) {
+    for (experiments::CurveSpec& curve : panel.curves) {
+      if (auto* run = agents_of(curve.run)) {
         auto& agents = loaded[run->data];
         if (!agents) agents = load(run->data);
         run->agents = agents;
       }
+      if (auto* run = std::get_if<GraphRun>(&curve.run)) {
+        auto same = std::find_if(graphs.begin(), graphs.end(), [run](const GraphRun& other) {
+          return other.data == run->data && other.generated == run->generated;
+        });
+        if (same == graphs.end()) {
+          load_graph(*run);
+          same = graphs.insert(same, *run);
+        }
+        run->graph = same->graph;
+        run->stand_in = same->stand_in;
+      }
+    }
+  for (const GraphRun& run : graphs) say_which(run, experiment);
 }
 
 }  // namespace hearsay::app

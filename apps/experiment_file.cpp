@@ -50,8 +50,10 @@ constexpr Word<TheoremRun::Theorem> theorems[] = {{"lower-bound", TheoremRun::Th
 
 constexpr Word<bool> scales[] = {{"linear", false}, {"log", true}};
 
-constexpr Word<Abscissa> abscissae[] = {
-    {"iterations", Abscissa::iterations}, {"rounds", Abscissa::rounds}, {"bytes", Abscissa::bytes}};
+constexpr Word<Abscissa> abscissae[] = {{"iterations", Abscissa::iterations},
+                                        {"rounds", Abscissa::rounds},
+                                        {"bytes", Abscissa::bytes},
+                                        {"swept", Abscissa::swept}};
 
 // none, paper, auto, critical, optimal, optimal:FRACTION, between:SHARE
 MomentumChoice read_momentum(const JsonReader& run) {
@@ -112,17 +114,78 @@ constexpr Word<GossipKind> gossips[] = {
 constexpr Word<AgentsRun::Rule> rules[] = {
     {"optimal", AgentsRun::Rule::optimal}, {"paper", AgentsRun::Rule::paper}, {"auto", AgentsRun::Rule::automatic}};
 
-AgentsRun read_agents(const JsonReader& run) {
-  constexpr std::string_view known[] = {"kind",   "data",     "rank",   "algorithm",
-                                        "gossip", "momentum", "rounds", "iterations"};
-  run.require_keys(known);
+// All but the rounds.
+AgentsRun read_method(const JsonReader& run) {
   const AgentsRun otherwise;
   return {.data = run.text("data"),
           .rank = run.integer("rank", 1, otherwise.rank),
           .algorithm = choice(run, "algorithm", "adepm", algorithms),
           .gossip = choice(run, "gossip", "accelerated", gossips),
           .momentum = choice(run, "momentum", "optimal", rules),
-          .rounds = run.integer("rounds", 1, otherwise.rounds),
+          .iterations = run.integer("iterations", 1, otherwise.iterations)};
+}
+
+AgentsRun read_agents(const JsonReader& run) {
+  constexpr std::string_view known[] = {"kind",   "data",     "rank",   "algorithm",
+                                        "gossip", "momentum", "rounds", "iterations"};
+  run.require_keys(known);
+  AgentsRun read = read_method(run);
+  read.rounds = run.integer("rounds", 1, read.rounds);
+  return read;
+}
+
+RoundsRun read_rounds(const JsonReader& run) {
+  constexpr std::string_view known[] = {"kind",     "data",   "rank",       "algorithm", "gossip",
+                                        "momentum", "rounds", "iterations", "level"};
+  run.require_keys(known);
+  RoundsRun read{.agents = read_method(run), .level = run.real("level", RoundsRun{}.level)};
+  if (run.has("rounds")) read.rounds = run.integers("rounds", 1);
+  if (!std::is_sorted(read.rounds.begin(), read.rounds.end())) run.refuse("rounds", "ascending");
+  return read;
+}
+
+constexpr Word<ToleranceRun::Analysis> analyses[] = {{"hardt-price", ToleranceRun::Analysis::hardt_price},
+                                                     {"xu", ToleranceRun::Analysis::xu},
+                                                     {"this-paper", ToleranceRun::Analysis::this_paper}};
+
+constexpr Word<ToleranceRun::Part> parts_of_noise[] = {{"outside", ToleranceRun::Part::outside},
+                                                       {"inside", ToleranceRun::Part::inside}};
+
+ToleranceRun read_tolerance(const JsonReader& run) {
+  constexpr std::string_view known[] = {"kind",     "analysis",    "part",    "dimension", "rank", "lambda_1",
+                                        "lambda_k", "lambda_next", "epsilon", "least",     "most", "levels"};
+  run.require_keys(known);
+  const ToleranceRun otherwise;
+  return {.analysis = choice(run, "analysis", "this-paper", analyses),
+          .part = choice(run, "part", "outside", parts_of_noise),
+          .dimension = run.integer("dimension", 2, otherwise.dimension),
+          .rank = run.integer("rank", 1, otherwise.rank),
+          .lambda_1 = run.real("lambda_1", otherwise.lambda_1),
+          .lambda_k = run.real("lambda_k", otherwise.lambda_k),
+          .lambda_next = run.real("lambda_next", otherwise.lambda_next),
+          .epsilon = run.real("epsilon", otherwise.epsilon),
+          .least = run.real("least", otherwise.least),
+          .most = run.real("most", otherwise.most),
+          .levels = run.integer("levels", 2, otherwise.levels)};
+}
+
+constexpr Word<bool> graph_momenta[] = {{"none", false}, {"paper", true}};
+
+GraphRun read_graph(const JsonReader& run) {
+  constexpr std::string_view known[] = {"kind",       "data", "nodes", "communities", "degree_inside", "degree_outside",
+                                        "graph_seed", "rank", "sigma", "momentum",    "iterations"};
+  run.require_keys(known);
+  const GraphRun otherwise;
+  const GeneratedGraph& made = otherwise.generated;
+  return {.data = run.text("data", otherwise.data),
+          .generated = {.nodes = run.integer("nodes", 2, made.nodes),
+                        .communities = run.integer("communities", 1, made.communities),
+                        .degree_inside = run.real("degree_inside", made.degree_inside),
+                        .degree_outside = run.real("degree_outside", made.degree_outside),
+                        .seed = run.has("graph_seed") ? run.seed("graph_seed") : made.seed},
+          .rank = run.integer("rank", 1, otherwise.rank),
+          .sigma = run.real("sigma", otherwise.sigma),
+          .accelerated = choice(run, "momentum", "paper", graph_momenta),
           .iterations = run.integer("iterations", 1, otherwise.iterations)};
 }
 
@@ -131,7 +194,10 @@ Run read_run(const json& settled, const std::string& where) {
   constexpr Word<Run (*)(const JsonReader&)> kinds[] = {
       {"planted", [](const JsonReader& reader) -> Run { return read_planted(reader); }},
       {"theorem", [](const JsonReader& reader) -> Run { return read_theorem(reader); }},
-      {"agents", [](const JsonReader& reader) -> Run { return read_agents(reader); }}};
+      {"agents", [](const JsonReader& reader) -> Run { return read_agents(reader); }},
+      {"tolerance", [](const JsonReader& reader) -> Run { return read_tolerance(reader); }},
+      {"rounds", [](const JsonReader& reader) -> Run { return read_rounds(reader); }},
+      {"graph", [](const JsonReader& reader) -> Run { return read_graph(reader); }}};
   return choice(run, "kind", "planted", kinds)(run);
 }
 
@@ -197,9 +263,47 @@ PanelSpec read_panel(const JsonReader& panel, const json& run, const json& axes)
   return spec;
 }
 
+// A word that files bear.
+std::string file_word(const JsonReader& reader, std::string_view key) {
+  const std::string word = reader.text(key);
+  if (word.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") != word.npos || word.starts_with('-'))
+    reader.refuse(key, "a word of small letters, digits and dashes, for files bear it");
+  return word;
+}
+
+TableSpec read_table(const JsonReader& table) {
+  constexpr std::string_view known[] = {"name", "title", "panel", "columns"};
+  table.require_keys(known);
+  TableSpec spec{
+      .name = file_word(table, "name"), .title = table.text("title"), .panel = table.text("panel"), .columns = {}};
+  const json& columns = list_at(table, "columns");
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    const std::string where = fmt::format("{}columns[{}]", table.where(), c);
+    if (!columns[c].is_object()) throw DataError(where + ": must be an object");
+    const JsonReader column(columns[c], where + ".");
+    constexpr std::string_view parts[] = {"label", "fact"};
+    column.require_keys(parts);
+    spec.columns.push_back({.label = column.text("label"), .fact = column.text("fact")});
+  }
+  return spec;
+}
+
+constexpr Word<bool> departures_of[] = {{"generated", true}};
+
+std::optional<Departure> read_departure(const JsonReader& claim) {
+  if (!claim.has("departure")) return std::nullopt;
+  const JsonReader departure(object_at(claim, "departure"), claim.where() + "departure.");
+  constexpr std::string_view known[] = {"because", "of", "at_least", "at_most"};
+  departure.require_keys(known);
+  return Departure{.because = departure.text("because"),
+                   .of_generated_graph = departure.has("of") && choice(departure, "of", "generated", departures_of),
+                   .at_least = departure.optional_real("at_least"),
+                   .at_most = departure.optional_real("at_most")};
+}
+
 Claim read_claim(const JsonReader& claim) {
-  constexpr std::string_view known[] = {"name",  "says", "panel",    "measure", "curves",
-                                        "level", "fact", "at_least", "at_most"};
+  constexpr std::string_view known[] = {"name", "says",      "panel",    "measure", "curves",   "level",
+                                        "fact", "over_fact", "at_least", "at_most", "departure"};
   claim.require_keys(known);
   Claim read{.name = claim.text("name"),
              .says = claim.text("says"),
@@ -208,8 +312,10 @@ Claim read_claim(const JsonReader& claim) {
              .curves = {},
              .level = claim.real("level", Claim{}.level),
              .fact = claim.text("fact", ""),
+             .over_fact = claim.text("over_fact", ""),
              .at_least = claim.optional_real("at_least"),
-             .at_most = claim.optional_real("at_most")};
+             .at_most = claim.optional_real("at_most"),
+             .departure = read_departure(claim)};
   if (!claim.has("curves")) return read;
   for (const json& curve : list_at(claim, "curves")) {
     if (!curve.is_string()) claim.refuse("curves", "a list of names");
@@ -238,18 +344,17 @@ ExperimentFile parse_experiment(std::string_view text, std::string_view name, bo
   whole.erase("quick");
 
   const JsonReader top(whole, fmt::format("{}: ", name));
-  constexpr std::string_view known[] = {"name", "title", "caption", "seeds", "axes", "run", "panels", "claims"};
+  constexpr std::string_view known[] = {"name", "title",  "caption", "seeds", "axes",
+                                        "run",  "panels", "tables",  "claims"};
   top.require_keys(known);
-  ExperimentFile file{.experiment = {.name = top.text("name"),
+  ExperimentFile file{.experiment = {.name = file_word(top, "name"),
                                      .title = top.text("title"),
                                      .caption = top.text("caption", ""),
                                      .seeds = read_seeds(top),
                                      .panels = {},
+                                     .tables = {},
                                      .claims = {}},
                       .settled = whole.dump(2)};
-  const std::string& word = file.experiment.name;
-  if (word.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") != word.npos || word.starts_with('-'))
-    top.refuse("name", "a word of small letters, digits and dashes, for files bear it");
   const auto each = [&](std::string_view key, auto read) {
     const json& list = list_at(top, key);
     for (std::size_t i = 0; i < list.size(); ++i) {
@@ -261,6 +366,8 @@ ExperimentFile parse_experiment(std::string_view text, std::string_view name, bo
   const json& run = object_at(top, "run");
   const json& axes = object_at(top, "axes");
   each("panels", [&](const JsonReader& panel) { file.experiment.panels.push_back(read_panel(panel, run, axes)); });
+  if (top.has("tables"))
+    each("tables", [&](const JsonReader& table) { file.experiment.tables.push_back(read_table(table)); });
   if (top.has("claims"))
     each("claims", [&](const JsonReader& claim) { file.experiment.claims.push_back(read_claim(claim)); });
   return file;

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "experiment_file.hpp"
@@ -29,11 +30,20 @@ struct Circumstances {
 /// Lines panel,curve,x,median,low,high: the same bytes for the same experiment.
 std::string curves_csv(const Reproduced& done);
 
+/// Lines row,column,median,low,high; columns by the names of their facts.
+std::string table_csv(const experiments::TableSpec& spec, const Reproduced& done);
+
 /// Every claim with its number, its bounds and whether it holds.
 Json claims_json(const std::vector<Reproduced>& all);
 
 /// "at least 5", "from 0.8 to 1.2".
 std::string bounds_text(const experiments::Claim& claim);
+
+/// "holds", "fails", or "departs".
+std::string_view verdict_word(const experiments::Verdict& verdict);
+
+/// "90 of 94 claims hold, 4 depart from the paper's words as documented".
+std::string tally_text(const std::vector<Reproduced>& all);
 
 /// A self-contained page: no request leaves it.
 std::string page_html(const std::vector<Reproduced>& all, const Circumstances& circumstances);

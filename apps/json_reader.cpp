@@ -25,17 +25,23 @@ bool whole(const Json& value, Index& out) {
   return true;
 }
 
+// Never in the middle of a character.
 std::string clipped(std::string text) {
   constexpr std::size_t longest = 60;
-  if (text.size() > longest) text = text.substr(0, longest - 3) + "...";
-  return text;
+  if (text.size() <= longest) return text;
+  std::size_t end = longest - 3;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end) + "...";
 }
+
+constexpr int deepest = 32;  // beyond it nothing can be meant, and recursions over the value could exhaust the stack
 
 }  // namespace
 
 Json parse_json(std::string_view text, std::string_view name) {
   std::vector<std::set<std::string>> keys;
-  const auto check = [&](int, Json::parse_event_t event, Json& parsed) {
+  const auto check = [&](int depth, Json::parse_event_t event, Json& parsed) {
+    if (depth > deepest) throw DataError(fmt::format("{}: must not be nested deeper than {} levels", name, deepest));
     if (event == Json::parse_event_t::object_start) keys.emplace_back();
     if (event == Json::parse_event_t::object_end) keys.pop_back();
     if (event == Json::parse_event_t::key && !keys.back().insert(parsed.get<std::string>()).second)
@@ -69,6 +75,19 @@ Index JsonReader::integer(std::string_view key, Index least) const {
   Index value = 0;
   if (!whole(at(key), value) || value < least) refuse(key, rule);
   return value;
+}
+
+std::vector<Index> JsonReader::integers(std::string_view key, Index least) const {
+  const std::string rule = fmt::format("a list of whole numbers of at least {}", least);
+  if (!has(key)) miss(key, rule);
+  std::vector<Index> values;
+  if (!at(key).is_array() || at(key).empty()) refuse(key, rule);
+  for (const Json& element : at(key)) {
+    Index value = 0;
+    if (!whole(element, value) || value < least) refuse(key, rule);
+    values.push_back(value);
+  }
+  return values;
 }
 
 std::uint64_t JsonReader::seed(std::string_view key) const {

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "hearsay/block.hpp"
 
@@ -33,7 +34,8 @@ class JsonReader {
   Index integer(std::string_view key, Index least, Index otherwise) const {
     return has(key) ? integer(key, least) : otherwise;
   }
-  std::uint64_t seed(std::string_view key) const;  ///< 0 where it is missing
+  std::vector<Index> integers(std::string_view key, Index least) const;  ///< a list, not empty
+  std::uint64_t seed(std::string_view key) const;                        ///< 0 where it is missing
   double probability(std::string_view key, double otherwise) const;
   double real(std::string_view key) const;
   double real(std::string_view key, double otherwise) const { return has(key) ? real(key) : otherwise; }

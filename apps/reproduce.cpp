@@ -89,6 +89,8 @@ void write_figure(const Reproduced& done, const fs::path& directory, Pictures& p
   make_directory(folder);
   write_text(folder / (name + ".csv"), curves_csv(done));
   write_text(folder / (name + ".json"), done.file.settled + "\n");
+  for (const experiments::TableSpec& table : done.file.experiment.tables)
+    write_text(folder / (table.name + ".csv"), table_csv(table, done));
   const fs::path svg = folder / (name + ".svg");
   write_text(svg, figure_svg(drawings(done.file.experiment, done.outcome), done.file.experiment.title));
   pictures.make(svg);
@@ -97,8 +99,9 @@ void write_figure(const Reproduced& done, const fs::path& directory, Pictures& p
 std::string verdict_lines(const Reproduced& done) {
   std::string text = fmt::format("{}: {}\n", done.file.experiment.name, done.file.experiment.title);
   for (const experiments::Verdict& verdict : done.outcome.verdicts)
-    text += fmt::format("  {}  {:<28} {:>10.4g}  ({})\n", verdict.holds ? "holds" : "FAILS", verdict.claim.name,
-                        verdict.value, bounds_text(verdict.claim));
+    text += fmt::format("  {:<7}  {:<28} {:>10.4g}  ({})\n",
+                        verdict.kind == experiments::Verdict::Kind::fails ? "FAILS" : verdict_word(verdict),
+                        verdict.claim.name, verdict.value, bounds_text(verdict.claim));
   return text;
 }
 
@@ -138,8 +141,7 @@ int run_all(const Job& job, std::vector<ExperimentFile> files) {
   write_text(job.out / "report.html", page_html(all, circumstances(job, seconds_since(start))));
 
   for (const Reproduced& done : all) fmt::print("{}", verdict_lines(done));
-  fmt::print("\n{} of {} claims hold; see {}\n", claims["hold"].get<std::size_t>(), claims["claims"].get<std::size_t>(),
-             (job.out / "report.html").string());
+  fmt::print("\n{}; see {}\n", tally_text(all), (job.out / "report.html").string());
   if (pictures.missing()) fmt::print("no PNG and PDF: rsvg-convert is not there (Debian: librsvg2-bin)\n");
   return claims["fail"] == 0 ? done : stopped_early;
 }

@@ -12,6 +12,8 @@
 namespace hearsay::experiments {
 namespace {
 
+constexpr Index patience = 100;  // iterations without a smaller error, after which it is taken for the floor
+
 Momentum momentum_of(const AgentsRun& run) {
   if (run.momentum == AgentsRun::Rule::paper) return Momentum::paper();
   if (run.momentum == AgentsRun::Rule::automatic) return {};
@@ -52,6 +54,14 @@ Trace trace(const AgentsRun& run, std::uint64_t seed) {
           fmt::format("rank = {}: must lie in [1, {}]", run.rank, agents.dim() - 1));
   const Block<double> U = agents.leading(run.rank);
   LocalNetwork net(agents.gossip_matrix(), agents.spectrum());
+  DecentralizedHooks hooks{.reference = &U};
+  double least = 1;
+  Index since = 0;
+  if (run.stop_at > 0)
+    hooks.observe = [&](const DecentralizedEntry& entry) {
+      if (entry.sin_theta < 0.99 * least) least = entry.sin_theta, since = entry.t;
+      return !(entry.sin_theta <= run.stop_at) && entry.t - since < patience;
+    };
   const auto result = decentralized_pca(net, agents.operators(),
                                         {.algorithm = run.algorithm,
                                          .rank = run.rank,
@@ -63,7 +73,7 @@ Trace trace(const AgentsRun& run, std::uint64_t seed) {
                                          .momentum = momentum_of(run),
                                          .damping = Damping::symmetric,
                                          .seed = seed},
-                                        {.reference = &U});
+                                        hooks);
   Trace trace;
   for (const DecentralizedEntry& entry : result.history) {
     trace.error.push_back(entry.sin_theta);

@@ -50,6 +50,7 @@ struct AgentsRun {
   Rule momentum = Rule::optimal;  ///< of the accelerated methods
   Index rounds = 10;              ///< L
   Index iterations = 400;
+  double stop_at = 0;  ///< an error from which on nothing more is of interest; then a run without hope ends, too
 
   bool operator==(const AgentsRun&) const = default;
 };

@@ -29,8 +29,16 @@ class ThreadsFor {
   int before_;
 };
 
+// About how long it takes, for what is like it.
+Index length(const PlantedRun& run) { return run.iterations; }
+Index length(const TheoremRun& run) { return run.iterations; }
+Index length(const AgentsRun& run) { return run.iterations; }
+Index length(const ToleranceRun& run) { return run.levels; }
+Index length(const RoundsRun& run) { return run.agents.iterations * static_cast<Index>(run.rounds.size()); }
+Index length(const GraphRun& run) { return run.iterations; }
+
 Index length(const Run& run) {
-  return std::visit([](const auto& described) { return described.iterations; }, run);
+  return std::visit([](const auto& described) { return length(described); }, run);
 }
 
 // One description made for one seed, and where its trace goes.
@@ -101,6 +109,21 @@ bool carry_out(const std::vector<Task>& tasks, int workers, const Progress& prog
   return !stop || done == tasks.size();
 }
 
+// Whether its traces can be drawn against that.
+bool goes_with(const Run& run, Abscissa against) {
+  const bool sweep = std::holds_alternative<ToleranceRun>(run) || std::holds_alternative<RoundsRun>(run);
+  switch (against) {
+    case Abscissa::swept:
+      return sweep;
+    case Abscissa::rounds:
+    case Abscissa::bytes:
+      return std::holds_alternative<AgentsRun>(run);
+    case Abscissa::iterations:
+      break;
+  }
+  return !sweep;
+}
+
 void check(const Experiment& experiment) {
   require(!experiment.seeds.empty(), fmt::format("{}: must have at least one seed", experiment.name));
   require(!experiment.panels.empty(), fmt::format("{}: must have at least one panel", experiment.name));
@@ -109,10 +132,19 @@ void check(const Experiment& experiment) {
     require(panels.insert(panel.name).second, fmt::format("panel {}: must be there once", panel.name));
     require(!panel.curves.empty(), fmt::format("panel {}: must have at least one curve", panel.name));
     std::set<std::string> curves;
-    for (const CurveSpec& curve : panel.curves)
+    for (const CurveSpec& curve : panel.curves) {
       require(curves.insert(curve.name).second,
               fmt::format("curve {} of panel {}: must be there once", curve.name, panel.name));
+      require(goes_with(curve.run, panel.against),
+              fmt::format("curve {} of panel {}: sweeps are drawn against what is swept, rounds and bytes are those of "
+                          "agents",
+                          curve.name, panel.name));
+    }
   }
+  std::set<std::string> tables;
+  for (const TableSpec& table : experiment.tables)
+    require(table.name != experiment.name && tables.insert(table.name).second,
+            fmt::format("table {}: must be there once, and not be called as the experiment is", table.name));
   std::set<std::string> claims;
   for (const Claim& claim : experiment.claims)
     require(claims.insert(claim.name).second, fmt::format("claim {}: must be there once", claim.name));
@@ -130,6 +162,8 @@ double place(const Trace& trace, Abscissa against, std::size_t t) {
       return trace.rounds.at(t);
     case Abscissa::bytes:
       return trace.bytes.at(t);
+    case Abscissa::swept:
+      return trace.swept.at(t);
     case Abscissa::iterations:
       break;
   }
@@ -152,6 +186,7 @@ std::vector<std::size_t> samples(std::size_t length, bool logarithmic, std::size
 
 std::optional<Outcome> run(const Experiment& experiment, int workers, const Progress& progress) {
   check(experiment);
+  check_tables(experiment);
   check_claims(experiment);
   Schedule schedule(experiment);
   const std::vector<Task> tasks = schedule.tasks(experiment.seeds);
@@ -177,7 +212,7 @@ Band band(const Curve& curve, Abscissa against, bool logarithmic, std::size_t po
   std::size_t length = curve.traces.front().error.size();
   for (const Trace& trace : curve.traces) length = std::min(length, trace.error.size());
   Band band;
-  for (const std::size_t t : samples(length, logarithmic, points)) {
+  for (const std::size_t t : samples(length, logarithmic && against != Abscissa::swept, points)) {
     std::vector<double> values;
     for (const Trace& trace : curve.traces) values.push_back(trace.error[t]);
     const auto [low, high] = std::minmax_element(values.begin(), values.end());

@@ -14,12 +14,15 @@
 #include <vector>
 
 #include "experiments/agents.hpp"
+#include "experiments/graph.hpp"
+#include "experiments/rounds.hpp"
 #include "experiments/runs.hpp"
+#include "experiments/tolerance.hpp"
 
 namespace hearsay::experiments {
 
 /// What a panel is drawn against.
-enum class Abscissa { iterations, rounds, bytes };
+enum class Abscissa { iterations, rounds, bytes, swept };
 
 struct Axis {
   std::string label;
@@ -27,7 +30,7 @@ struct Axis {
   std::optional<double> low = {}, high = {};  ///< what the data say, where not given
 };
 
-using Run = std::variant<PlantedRun, TheoremRun, AgentsRun>;
+using Run = std::variant<PlantedRun, TheoremRun, AgentsRun, ToleranceRun, RoundsRun, GraphRun>;
 
 struct CurveSpec {
   std::string name;
@@ -43,6 +46,26 @@ struct PanelSpec {
   std::vector<CurveSpec> curves;
 };
 
+/// Facts of the curves of a panel: a row for each curve, a column for each fact.
+struct TableSpec {
+  struct Column {
+    std::string label;
+    std::string fact;
+  };
+  std::string name;  ///< a word, unique in its figure
+  std::string title;
+  std::string panel;
+  std::vector<Column> columns;
+};
+
+/// Why a sentence of the paper is not expected to hold as it is worded, and within which bounds it is missed. A claim
+/// that departs otherwise, or holds after all, fails.
+struct Departure {
+  std::string because;
+  bool of_generated_graph = false;  ///< not expected of the data set it stands in for
+  std::optional<double> at_least = {}, at_most = {};
+};
+
 /// A sentence of the paper as a number and its bounds.
 struct Claim {
   std::string name;  ///< a word, unique in its figure
@@ -52,7 +75,9 @@ struct Claim {
   std::vector<std::string> curves;  ///< by name; empty: all of the panel
   double level = 1e-2;              ///< the error that counts as reached, where the measure asks for one
   std::string fact;                 ///< which one, where the measure asks for one
+  std::string over_fact = {};       ///< and over which other
   std::optional<double> at_least = {}, at_most = {};
+  std::optional<Departure> departure = {};
 };
 
 struct Experiment {
@@ -61,6 +86,7 @@ struct Experiment {
   std::string caption;
   std::vector<std::uint64_t> seeds = {1};
   std::vector<PanelSpec> panels;
+  std::vector<TableSpec> tables = {};
   std::vector<Claim> claims;
 };
 
@@ -77,9 +103,14 @@ struct Panel {
 };
 
 struct Verdict {
+  enum class Kind {
+    holds,
+    fails,
+    departs  ///< does not hold, as its departure says
+  };
   Claim claim;
   double value = 0;  ///< NaN where it could not be measured, which passes nothing
-  bool holds = false;
+  Kind kind = Kind::fails;
 };
 
 struct Outcome {
@@ -102,5 +133,22 @@ struct Band {
 /// At most about `points` of them, evenly in x, the last one always there; on a logarithmic axis evenly in its
 /// logarithm, and without x = 0.
 Band band(const Curve& curve, Abscissa against, bool logarithmic, std::size_t points);
+
+/// A table as it came out. A cell is empty where some run of its curve has no such fact.
+struct FactsTable {
+  struct Cell {
+    double median = 0, low = 0, high = 0;  ///< over the seeds
+  };
+  struct Row {
+    std::string name;
+    std::vector<std::optional<Cell>> cells;
+  };
+  std::vector<Row> rows;
+};
+
+/// Throws InvalidArgument for a table of a panel that is not there.
+void check_tables(const Experiment& experiment);
+
+FactsTable tabulate(const TableSpec& spec, const Outcome& outcome);
 
 }  // namespace hearsay::experiments

@@ -81,12 +81,13 @@ Line fit(std::span<const double> x, std::span<const double> y) {
   return {.slope = xy / xx, .r_squared = xy * xy / (xx * yy)};
 }
 
-Line transient_line(const Trace& trace) {
-  const std::vector<double> logs = transient(envelope(trace));
+Line line_of(const std::vector<double>& logs) {
   std::vector<double> t(logs.size());
   for (std::size_t i = 0; i < t.size(); ++i) t[i] = static_cast<double>(i);
   return fit(t, logs);
 }
+
+Line transient_line(const Trace& trace) { return line_of(transient(envelope(trace))); }
 
 double rises(const Trace& trace) {
   const std::vector<double> logs = transient(trace);
@@ -214,6 +215,10 @@ constexpr Measure measures[] = {
      [](const Curves& curves, const Claim&) {
        return least(of_each(curves, [](const Trace& trace) { return transient_line(trace).r_squared; }));
      }},
+    {"raw_straightness", 1, false,
+     [](const Curves& curves, const Claim&) {
+       return least(of_each(curves, [](const Trace& trace) { return line_of(transient(trace)).r_squared; }));
+     }},
     {"rate_spread", 2, false, [](const Curves& curves, const Claim&) { return rate_spread(curves); }},
     {"rises", 1, false, [](const Curves& curves, const Claim&) { return least(of_each(curves, rises)); }},
     {"least_late_error", 1, false,
@@ -227,7 +232,21 @@ constexpr Measure measures[] = {
      [](const Curves& curves, const Claim& claim) {
        return least(of_all(curves, [&claim](const Trace& trace) { return fact(trace, claim.fact); }));
      }},
+    {"fact_ratio", 2, true,
+     [](const Curves& curves, const Claim& claim) {
+       const auto facts = of_each(curves, [&claim](const Trace& trace) { return fact(trace, claim.fact); });
+       return facts[0] / facts[1];
+     }},
+    {"fact_over_fact", 1, true,
+     [](const Curves& curves, const Claim& claim) {
+       return most(of_all(
+           curves, [&claim](const Trace& trace) { return fact(trace, claim.fact) / fact(trace, claim.over_fact); }));
+     }},
 };
+
+bool within(double value, std::optional<double> at_least, std::optional<double> at_most) {
+  return std::isfinite(value) && (!at_least || value >= *at_least) && (!at_most || value <= *at_most);
+}
 
 const Measure* find_measure(std::string_view name) {
   const auto found =
@@ -268,7 +287,11 @@ void check_claims(const Experiment& experiment) {
     require(curves >= measure->curves,
             fmt::format("{}: {} curves: {} needs at least {}", where, curves, claim.measure, measure->curves));
     require(!measure->of_fact || !claim.fact.empty(), fmt::format("{}: {} needs a fact", where, claim.measure));
+    require(claim.measure != "fact_over_fact" || !claim.over_fact.empty(),
+            fmt::format("{}: {} needs a fact and over_fact", where, claim.measure));
     require(claim.at_least || claim.at_most, fmt::format("{}: must have at_least, at_most or both", where));
+    require(!claim.departure || claim.departure->at_least || claim.departure->at_most,
+            fmt::format("{}: departure: must have at_least, at_most or both", where));
   }
 }
 
@@ -279,10 +302,12 @@ Verdict judge(const Claim& claim, const Outcome& outcome) {
   if (claim.curves.empty())
     for (const Curve& curve : panel.curves) curves.push_back(&curve);
   const double value = find_measure(claim.measure)->value(curves, claim);
-  return {.claim = claim,
-          .value = value,
-          .holds = std::isfinite(value) && (!claim.at_least || value >= *claim.at_least) &&
-                   (!claim.at_most || value <= *claim.at_most)};
+  const bool holds = within(value, claim.at_least, claim.at_most);
+  const bool departs = !holds && claim.departure && within(value, claim.departure->at_least, claim.departure->at_most);
+  const Verdict::Kind kind = departs                     ? Verdict::Kind::departs
+                             : holds && !claim.departure ? Verdict::Kind::holds
+                                                         : Verdict::Kind::fails;
+  return {.claim = claim, .value = value, .kind = kind};
 }
 
 }  // namespace hearsay::experiments

@@ -19,12 +19,15 @@ namespace hearsay::experiments {
 ///   floor_over_fact   floor over `fact`, the curve that is furthest from one
 ///   plateau_spread    the largest error over the smallest in the last tenth of a run, of the worst curve
 ///   straightness      R^2 of log(max_{s >= t} error_s) against t while the transient lasts, of the worst curve
+///   raw_straightness  the same with error_t itself
 ///   rate_spread       the steepest of these lines over the flattest
 ///   rises             times the error grows while the transient lasts, of the curve with the fewest
 ///   least_late_error  the smallest error in the second half of a run, over all curves and seeds
 ///   most_error        the largest error of all, over all curves and seeds
 ///   fact_most         the largest `fact` over all curves and seeds
 ///   fact_least        the smallest
+///   fact_ratio        `fact` of the first curve over that of the second
+///   fact_over_fact    `fact` over `over_fact`, the largest over all curves and seeds
 std::span<const std::string_view> measure_names();
 
 /// Throws InvalidArgument for a claim about a panel, curve or measure that is not there, or without a bound.

@@ -1,4 +1,5 @@
 #include "kernels/kernels.hpp"
+#include "kernels/normal.hpp"
 #include "kernels/tables.hpp"
 
 namespace hearsay::kernels {
@@ -46,6 +47,19 @@ const Table<float>& table<float>() {
 template <>
 const Table<double>& table<double>() {
   static const Table<double>& chosen = *runnable<double>().tables[0];
+  return chosen;
+}
+
+NormalPairs normal_pairs() {
+  static const NormalPairs chosen = [level = best_level()]() -> NormalPairs {
+#ifdef HEARSAY_X86_KERNELS
+    if (level == Level::avx512) return avx512_normal_pairs;
+    if (level == Level::avx2) return avx2_normal_pairs;
+#else
+    (void)level;
+#endif
+    return generic_normal_pairs;
+  }();
   return chosen;
 }
 

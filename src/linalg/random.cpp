@@ -1,11 +1,11 @@
 #include "hearsay/random.hpp"
 
-#include <cmath>
-#include <numbers>
+#include <algorithm>
 
 #include "hearsay/linalg.hpp"
 #include "hearsay/qr.hpp"
 #include "hearsay/threads.hpp"
+#include "kernels/normal.hpp"
 
 namespace hearsay {
 
@@ -26,14 +26,19 @@ double uniform(std::uint32_t a, std::uint32_t b) {
   return (static_cast<double>(bits) + 0.5) * 0x1p-53;
 }
 
+// The seed is the cipher's key; place (40 bits of row, 24 of column), agent, purpose and iteration are its counter.
+std::uint32_t second_counter(std::uint64_t row, std::uint32_t column) {
+  return static_cast<std::uint32_t>(row >> 32) ^ (column << 8);
+}
+
+std::uint32_t third_counter(const RandomKey& key) { return key.agent ^ (static_cast<std::uint32_t>(key.stream) << 24); }
+
 }  // namespace
 
 RandomWords random_words(const RandomKey& key, std::uint64_t row, std::uint32_t column) {
-  // The seed is the cipher's key; place (40 bits of row, 24 of column), agent, purpose and iteration are its counter.
   std::uint32_t k0 = static_cast<std::uint32_t>(key.seed), k1 = static_cast<std::uint32_t>(key.seed >> 32);
   std::uint32_t c0 = static_cast<std::uint32_t>(row);
-  std::uint32_t c1 = static_cast<std::uint32_t>(row >> 32) ^ (column << 8);
-  std::uint32_t c2 = key.agent ^ (static_cast<std::uint32_t>(key.stream) << 24);
+  std::uint32_t c1 = second_counter(row, column), c2 = third_counter(key);
   std::uint32_t c3 = key.iteration;
   for (int round = 0; round < 10; ++round) {
     const Halves first = product_halves(0xD2511F53u, c0), second = product_halves(0xCD9E8D57u, c2);
@@ -54,15 +59,27 @@ double random_uniform(const RandomKey& key, std::uint64_t row, std::uint32_t col
 
 template <class S>
 void fill_normal(const RandomKey& key, BlockView<S> out) {
-  const Index d = out.rows(), p = out.cols();
-#pragma omp parallel for schedule(static) num_threads(d* p < 10000 ? 1 : threads())
-  for (Index i = 0; i < d; ++i) {
-    for (Index j = 0; j < p; j += 2) {  // Box and Muller: one counter, two neighbouring columns
-      const RandomWords w = random_words(key, static_cast<std::uint64_t>(i), static_cast<std::uint32_t>(j / 2));
-      const double radius = std::sqrt(-2.0 * std::log(uniform(w.word[0], w.word[1])));
-      const double angle = 2.0 * std::numbers::pi * uniform(w.word[2], w.word[3]);
-      out(i, j) = static_cast<S>(radius * std::cos(angle));
-      if (j + 1 < p) out(i, j + 1) = static_cast<S>(radius * std::sin(angle));
+  const Index d = out.rows(), p = out.cols(), pairs = (p + 1) / 2, all = d * pairs;
+  const kernels::NormalPairs make = kernels::normal_pairs();
+  const std::uint32_t c2 = third_counter(key);
+#pragma omp parallel for schedule(static) num_threads(d* p < 100000 ? 1 : threads())
+  for (Index first = 0; first < all; first += kernels::normal_batch) {  // one counter, two neighbouring columns
+    std::uint32_t c0[kernels::normal_batch], c1[kernels::normal_batch];
+    double even[kernels::normal_batch], odd[kernels::normal_batch];
+    Index row = first / pairs, pair = first % pairs;
+    for (int l = 0; l < kernels::normal_batch; ++l) {
+      c0[l] = static_cast<std::uint32_t>(row);
+      c1[l] = second_counter(static_cast<std::uint64_t>(row), static_cast<std::uint32_t>(pair));
+      if (++pair == pairs) ++row, pair = 0;
+    }
+    make(static_cast<std::uint32_t>(key.seed), static_cast<std::uint32_t>(key.seed >> 32), c0, c1, c2, key.iteration,
+         even, odd);
+    row = first / pairs, pair = first % pairs;
+    const Index count = std::min<Index>(kernels::normal_batch, all - first);
+    for (Index l = 0; l < count; ++l) {
+      out(row, 2 * pair) = static_cast<S>(even[l]);
+      if (2 * pair + 1 < p) out(row, 2 * pair + 1) = static_cast<S>(odd[l]);
+      if (++pair == pairs) ++row, pair = 0;
     }
   }
 }

