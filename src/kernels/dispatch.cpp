@@ -51,16 +51,14 @@ const Table<double>& table<double>() {
 }
 
 NormalPairs normal_pairs() {
-  static const NormalPairs chosen = [level = best_level()]() -> NormalPairs {
 #ifdef HEARSAY_X86_KERNELS
-    if (level == Level::avx512) return avx512_normal_pairs;
-    if (level == Level::avx2) return avx2_normal_pairs;
-#else
-    (void)level;
-#endif
-    return generic_normal_pairs;
-  }();
+  static const NormalPairs chosen = has_avx512() ? avx512_normal_pairs
+                                    : has_avx2() ? avx2_normal_pairs
+                                                 : generic_normal_pairs;
   return chosen;
+#else
+  return generic_normal_pairs;
+#endif
 }
 
 }  // namespace hearsay::kernels
