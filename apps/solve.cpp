@@ -135,6 +135,7 @@ Outcome solve(const Job& job, const Problem<S>& problem) {
     return !interrupt.interrupted();
   };
   Hooks<S> hooks;
+  hooks.observe_basis = job.audit.has_value();
   hooks.observe = [&](const Iteration<S>& now) {
     if (auditor) auditor->check(now);
     return watch(now.entry);

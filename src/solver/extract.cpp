@@ -29,6 +29,13 @@ Vector<double> column_residuals(const Block<S>& V, const Block<S>& AV, const Vec
   return partial.colwise().sum().transpose().cwiseSqrt();
 }
 
+template <class S>
+void sum_up(Index k, Extracted<S>& out) {
+  out.absolute_residual = out.residuals.head(k).norm();
+  const double size = std::hypot(out.theta.head(k).template cast<double>().norm(), out.absolute_residual);  // ||A V||_F
+  out.residual = size > 0 ? out.absolute_residual / size : 0.0;
+}
+
 }  // namespace
 
 template <class S>
@@ -49,9 +56,20 @@ void extract(ConstBlockView<S> X, ConstBlockView<S> Y, const SmallEigen<S>& rota
   multiply<S>(X, rotation.vectors, out.V);
   multiply<S>(Y, rotation.vectors, out.AV);
   out.residuals = column_residuals<S>(out.V, out.AV, out.theta);
-  out.absolute_residual = out.residuals.head(k).norm();
-  const double size = std::hypot(out.theta.head(k).template cast<double>().norm(), out.absolute_residual);  // ||A V||_F
-  out.residual = size > 0 ? out.absolute_residual / size : 0.0;
+  sum_up<S>(k, out);
+}
+
+template <class S>
+bool residuals_from_gram(const SmallEigen<S>& rotation, ConstBlockView<S> Y, Index k, Extracted<S>& out) {
+  const Small<double> G = gram<S>(Y).template cast<double>(), U = rotation.vectors.template cast<double>();
+  const Vector<double> squares = (U.cwiseProduct(G * U)).colwise().sum();
+  out.theta = rotation.values;
+  const Vector<double> theta = out.theta.template cast<double>();
+  const double least = 1e3 * std::numeric_limits<S>::epsilon() * squares(0);
+  out.residuals = (squares.array() - theta.array().square()).max(least).sqrt();
+  sum_up<S>(k, out);
+  // a hundred times above what rounding leaves of a square
+  return (squares - theta.cwiseAbs2()).head(k).maxCoeff() > 100 * least;
 }
 
 double sine_estimate(const Vector<double>& theta, const Vector<double>& residuals, Index k, double damped) {
@@ -86,6 +104,7 @@ Extracted<S> measure(OperatorRef<S> A, ConstBlockView<S> V, int exponent) {
 #define HEARSAY_INSTANTIATE(S)                                                                             \
   template SmallEigen<S> extraction_rotation<S>(const Small<S>&, const SmallEigen<S>&, Index, Extraction); \
   template void extract<S>(ConstBlockView<S>, ConstBlockView<S>, const SmallEigen<S>&, Index, Extracted<S>&); \
+  template bool residuals_from_gram<S>(const SmallEigen<S>&, ConstBlockView<S>, Index, Extracted<S>&);     \
   template Extracted<S> measure<S>(OperatorRef<S>, ConstBlockView<S>, int);
 HEARSAY_INSTANTIATE(float)
 HEARSAY_INSTANTIATE(double)

@@ -24,6 +24,11 @@ SmallEigen<S> extraction_rotation(const Small<S>& H, const SmallEigen<S>& ritz, 
 template <class S>
 void extract(ConstBlockView<S> X, ConstBlockView<S> Y, const SmallEigen<S>& rotation, Index k, Extracted<S>& out);
 
+/// The Ritz values and residuals that extract() finds, from the Gram matrix of Y alone and without V; false where a
+/// wanted residual is so small that rounding hides it.
+template <class S>
+bool residuals_from_gram(const SmallEigen<S>& rotation, ConstBlockView<S> Y, Index k, Extracted<S>& out);
+
 /// What is known of sin(theta_k) for the leading k of p Ritz vectors, from their residuals r and values theta: a Ritz
 /// vector's error outside the block is at most r_i / (theta_i - nu), nu the largest eigenvalue that the block has left
 /// out, and the Galerkin condition lets it back into the other columns only through their own residuals. nu is not

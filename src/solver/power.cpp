@@ -142,13 +142,12 @@ class Solve {
       const double b = edge(H, ritz.values);
       const double shift = plan_.damping == Damping::centred ? b / 2 : 0;
       const double beta = plan_.damping == Damping::centred ? b * b / 16 : b * b / 4;
-      detail::extract<S>(state_.X, Y_, detail::extraction_rotation<S>(H, ritz, plan_.k, plan_.extraction), plan_.k,
-                         now_);
+      look(H, ritz);
       remember(H, ritz.values, b, beta);
 
       if (hooks_.observe && !observe(shift)) return finish(Status::stopped_by_observer);
       if (const auto verdict = judge()) return finish(*verdict);
-      narrow(ritz.vectors);
+      narrow();
       step(static_cast<S>(shift), static_cast<S>(beta));
     }
   }
@@ -213,6 +212,15 @@ class Solve {
     return 0;
   }
 
+  // V, A V and what they say. Where blocks are large and nobody needs V yet, r_i^2 = u_i'Y'Y u_i - theta_i^2 says as
+  // much for a fifth of the work, as long as it is not lost in rounding.
+  void look(const Small<S>& H, const SmallEigen<S>& ritz) {
+    rotation_ = detail::extraction_rotation<S>(H, ritz, plan_.k, plan_.extraction);
+    has_basis_ = !(free_to_save() && plan_.extraction == Extraction::ritz && hooks_.reference == nullptr &&
+                   (!hooks_.observe || !hooks_.observe_basis) && detail::residuals_from_gram<S>(rotation_, Y_, plan_.k, now_));
+    if (has_basis_) detail::extract<S>(state_.X, Y_, rotation_, plan_.k, now_);
+  }
+
   void remember(const Small<S>& H, const Vector<S>& theta, double b, double beta) {
     HistoryEntry entry{.t = state_.t,
                        .momentum = beta,
@@ -233,7 +241,9 @@ class Solve {
     }
     state_.history.push_back(entry);
     // Under noise a small residual is luck; the latest basis is the best one there.
-    if (plan_.noisy || entry.residual <= state_.best_residual) {
+    if (!has_basis_) {
+      state_.best_residual = std::numeric_limits<double>::infinity();  // what comes next is better than nothing
+    } else if (plan_.noisy || entry.residual <= state_.best_residual) {
       state_.best_residual = entry.residual;
       state_.best_sine = entry.sine_estimate;
       state_.best_basis.swap(now_.V);
@@ -245,7 +255,7 @@ class Solve {
     const auto in_users_scale = detail::unscaled(state_.history.back(), total_exponent_);
     return hooks_.observe({.entry = in_users_scale,
                            .X = state_.X,
-                           .basis = state_.best_basis.leftCols(plan_.k),
+                           .basis = has_basis_ ? state_.best_basis.leftCols(plan_.k) : state_.X.leftCols(0),
                            .shift = std::ldexp(shift, total_exponent_),
                            .cooling = state_.cooldown_left >= 0});
   }
@@ -303,6 +313,14 @@ class Solve {
   // Claims rest on a product of the very basis that is returned. A X U is one where products are exact, as long as
   // rounding is far below what is claimed.
   bool confirmed() {
+    if (!has_basis_) {
+      has_basis_ = true;
+      detail::extract<S>(state_.X, Y_, rotation_, plan_.k, now_);
+      state_.best_residual = state_.history.back().residual = now_.residual;
+      state_.best_sine = state_.history.back().sine_estimate;
+      state_.best_basis.swap(now_.V);
+      absolute_residual_ = now_.absolute_residual;
+    }
     if (facts_.exact && !plan_.noisy && latest_is_best() && state_.best_residual > 1e4 * stopping_.epsilon) {
       confirmed_.V = state_.best_basis.leftCols(plan_.k);
       confirmed_.theta = now_.theta.head(plan_.k);
@@ -354,7 +372,7 @@ class Solve {
   // A product costs about p + 4, and a wide block buys a low edge b = theta_p. Where the Ritz values show that fewer
   // columns get there sooner, the block is turned to its Ritz vectors and the last ones are let go; X_{t-1} R_t^{-1}
   // turns with it, so that the recurrence goes on.
-  void narrow(const Small<S>& ritz_vectors) {
+  void narrow() {
     if (!free_to_save() || options_.oversample >= 0 || plan_.extraction != Extraction::ritz || state_.t < 4) return;
     HistoryEntry narrower = state_.history.back();
     const auto cost = [&](Index q) {
@@ -368,16 +386,20 @@ class Solve {
     if (best == plan_.p) return;
     if (state_.has_previous) {
       solve_right<S>(state_.R, state_.X_prev);
-      Block<S> turned(plan_.d, best);
-      hearsay::multiply<S>(state_.X_prev, Small<S>(ritz_vectors.leftCols(best)), turned);
-      state_.X_prev.swap(turned);
+      turn(state_.X_prev, best);
       state_.R = Small<S>::Identity(best, best);
     } else {
       state_.X_prev.resize(plan_.d, best);
     }
-    state_.X = (latest_is_best() ? state_.best_basis : now_.V).leftCols(best).eval();
-    Y_ = now_.AV.leftCols(best).eval();
+    turn(state_.X, best);
+    turn(Y_, best);
     plan_.p = stopping_.p = best;
+  }
+
+  void turn(Block<S>& block, Index columns) {
+    Block<S> turned(plan_.d, columns);
+    hearsay::multiply<S>(block, Small<S>(rotation_.vectors.leftCols(columns)), turned);
+    block.swap(turned);
   }
 
   void step(S shift, S beta) {
@@ -427,6 +449,7 @@ class Solve {
 
   PowerResult<S> finish(Status status) {
     if (status == Status::breakdown) {
+      if (state_.best_basis.size() == 0) state_.best_basis = state_.X;  // no V yet: the columns of a QR are nested
       confirmed_.V = state_.best_basis.leftCols(plan_.k);
       confirmed_.residual = state_.best_residual;
       confirmed_.absolute_residual = absolute_residual_;
@@ -499,7 +522,9 @@ class Solve {
   detail::StoppingFacts stopping_;
   PowerState<S> state_;
   Block<S> Y_;
+  SmallEigen<S> rotation_;
   detail::Extracted<S> now_, confirmed_;
+  bool has_basis_ = true;  // now_ has V
   double absolute_residual_ = 0;
   int total_exponent_ = 0;
 };
