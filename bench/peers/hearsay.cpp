@@ -6,28 +6,12 @@
 #include <hearsay/operators/covariance.hpp>
 #include <hearsay/operators/stored.hpp>
 #include <hearsay/pca.hpp>
-#include <hearsay/power.hpp>
-#if __has_include(<hearsay/subspace.hpp>)
 #include <hearsay/subspace.hpp>
-#endif
 
 #include <cmath>
 #include <optional>
 
 #include "worker.hpp"
-
-#if !__has_include(<hearsay/subspace.hpp>)
-namespace hearsay {
-template <class S>
-PowerResult<S> principal_subspace(OperatorRef<S> A, const PowerOptions& options, const Hooks<S>& hooks = {}) {
-  return accelerated_power<S>(A, options, hooks);
-}
-constexpr auto mixed_precision_subspace = [](OperatorRef<float> A_single, OperatorRef<double> A,
-                                             const PowerOptions& options, const Hooks<double>& hooks) {
-  return mixed_precision_power(A_single, A, options, hooks);
-};
-}  // namespace hearsay
-#endif
 
 namespace {
 
@@ -74,35 +58,12 @@ Instance read_instance(const std::filesystem::path& directory) {
   return instance;
 }
 
-// Asks for sin(theta_k) <= goal in hearsay's own terms.
-template <class Options>
-void ask_for(double goal, Options& options, Hooks<double>& hooks) {
-  if constexpr (requires { options.sine_goal; }) {
-    options.sine_goal = goal;
-    options.tolerance = goal;  // on the residual, which is far below the sine
-  } else {                     // the same estimate, by an observer
-    options.tolerance = 1e-13;
-    hooks.observe = [goal, k = double(options.rank)](const Iteration<double>& now) {
-      const HistoryEntry& entry = now.entry;
-      const double gap = entry.theta_k - entry.theta_next;
-      return !(std::sqrt(k) * entry.theta_1 * entry.residual <= goal * gap);
-    };
-  }
-}
-
-// `--method anpm`, where there is a choice.
-template <class Options>
-void insist_on_anpm(Options& options) {
-  if constexpr (requires { options.method; }) options.method = decltype(options.method)::anpm;
-}
-
 // Settings: accuracy; method auto or anpm; precision double or mixed.
 PowerResult<double> solve(const Instance& instance, const Json& command) {
   const Json& setting = command.at("setting");
   const bool mixed = setting.value("precision", "double") == "mixed";
   PowerOptions options{.rank = command.at("rank"), .seed = command.at("seed")};
-  if (setting.value("method", "auto") == "anpm") insist_on_anpm(options);
-  Hooks<double> hooks;
+  if (setting.value("method", "auto") == "anpm") options.method = SolveMethod::anpm;
   if (command.contains("noise")) {
     const Json& noise = command.at("noise");
     const auto model = gaussian_noise<double>(noise.at("sigma"), noise.at("seed"));
@@ -113,31 +74,21 @@ PowerResult<double> solve(const Instance& instance, const Json& command) {
     return principal_subspace<double>(noisy(A, model), options);
   }
 
-  ask_for(setting.at("accuracy"), options, hooks);
+  options.tolerance = options.sine_goal = setting.at("accuracy");
   options.max_iterations = 100000;
   if (instance.kind == "graph") {
-    if (!mixed) return principal_subspace<double>(*instance.of_graph, options, hooks);
-    return mixed_precision_subspace(NormalisedGraph<float>(instance.graph), *instance.of_graph, options, hooks);
+    if (!mixed) return principal_subspace<double>(*instance.of_graph, options);
+    return mixed_precision_subspace(NormalisedGraph<float>(instance.graph), *instance.of_graph, options);
   }
   if (instance.kind == "samples") {
-    if (!mixed) return pca<double>(instance.matrix, {.power = options}, hooks).power;
+    if (!mixed) return pca<double>(instance.matrix, {.power = options}).power;
     const Block<float> single = instance.matrix.cast<float>();
-    return mixed_precision_subspace(DenseCovariance<float>(single), DenseCovariance<double>(instance.matrix), options,
-                                    hooks);
+    return mixed_precision_subspace(DenseCovariance<float>(single), DenseCovariance<double>(instance.matrix), options);
   }
   const PositiveSemidefinite<double> A{DenseSymmetric<double>(instance.matrix)};
-  if (!mixed) return principal_subspace<double>(A, options, hooks);
+  if (!mixed) return principal_subspace<double>(A, options);
   const Block<float> single = instance.matrix.cast<float>();
-  return mixed_precision_subspace(PositiveSemidefinite<float>{DenseSymmetric<float>(single)}, A, options, hooks);
-}
-
-// Which method it was that found the result, where results know.
-template <class Result>
-Json method_of(const Result& result) {
-  if constexpr (requires { result.method; })
-    return name(result.method);
-  else
-    return nullptr;
+  return mixed_precision_subspace(PositiveSemidefinite<float>{DenseSymmetric<float>(single)}, A, options);
 }
 
 Json answer(const Instance& instance, const Json& command) {
@@ -148,9 +99,9 @@ Json answer(const Instance& instance, const Json& command) {
   reply["products"] = result.products;
   reply["passes"] = result.passes;
   reply["status"] = name(result.status);
-  reply["success"] = result.status == Status::converged || result.status == Status::stopped_by_observer;
+  reply["success"] = result.status == Status::converged;
   reply["sine_estimate"] = std::isfinite(result.sin_theta_estimate) ? Json(result.sin_theta_estimate) : Json(nullptr);
-  reply["method"] = method_of(result);
+  reply["method"] = name(result.method);
   reply["iterations"] = result.iterations;
   reply["columns"] = result.columns;
   reply["notes"] = result.notes;

@@ -16,7 +16,7 @@ import numpy as np
 from instances import measure_sine
 
 HERE = pathlib.Path(__file__).parent
-SETTLE_SECONDS = 0.05  # BLAS threads of whoever worked last spin for some 30 ms before they sleep
+SETTLE_SECONDS = 0.1  # BLAS threads of whoever worked last spin for some 30 ms before they sleep
 
 
 class Failed(Exception):

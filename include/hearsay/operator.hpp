@@ -24,9 +24,9 @@ concept SymmetricOperator = requires(const Op& A, ConstBlockView<typename Op::Sc
 struct OperatorFacts {
   bool positive_semidefinite = false;  ///< known for certain
   bool noisy = false;                  ///< products are known to be inexact
-  int exponent = 0;        ///< the matrix is 2^exponent times what apply() computes; other facts are about apply()
-  Index extra_passes = 0;  ///< readings of the data so far that were not products: means, a Gram matrix
-  bool exact = false;      ///< every product is A X to rounding, whenever it is asked for
+  int exponent = 0;          ///< the matrix is 2^exponent times what apply() computes; other facts are about apply()
+  Index extra_passes = 0;    ///< readings of the data so far that were not products: means, a Gram matrix
+  bool exact = false;        ///< every product is A X to rounding, whenever it is asked for
   double multiply_adds = 0;  ///< what a product with one column costs; 0 where that is not known
 };
 

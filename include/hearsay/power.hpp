@@ -57,7 +57,7 @@ struct PowerOptions {
   SolveMethod method = SolveMethod::automatic;
   Momentum momentum = {};
   Damping damping = Damping::automatic;
-  Index oversample = -1;     ///< p - k; -1 chooses: 1 under noise, else max(k, 4)
+  Index oversample = -1;     ///< p - k; -1 chooses: 1 under noise, max(k/2, 4) where a QR is dear, else max(k, 4)
   double tolerance = 1e-10;  ///< on ||A V - V V'AV||_F / ||A V||_F
   double sine_goal = 0;      ///< where positive, converged means also sin_theta_estimate <= this
   Index max_iterations = 1000;
@@ -136,16 +136,16 @@ struct [[nodiscard]] PowerResult {
   Status status = Status::iteration_limit;
   SolveMethod method = SolveMethod::anpm;  ///< that was used
   Index iterations = 0;
-  double residual = 0;  ///< of exactly this basis
-  double noise_floor = std::numeric_limits<double>::quiet_NaN();         ///< the residual's plateau, if one was reached
-  double noise_level = 0;                                                ///< standard deviation of an entry's error
-  double gap = std::numeric_limits<double>::quiet_NaN();                 ///< theta_k - theta_{k+1}, from Ritz values
+  double residual = 0;                                            ///< of exactly this basis
+  double noise_floor = std::numeric_limits<double>::quiet_NaN();  ///< the residual's plateau, if one was reached
+  double noise_level = 0;                                         ///< standard deviation of an entry's error
+  double gap = std::numeric_limits<double>::quiet_NaN();          ///< theta_k - theta_{k+1}, from Ritz values
   /// Of noisy products ||A V - V V'AV||_F / gap; of exact ones sharper, for the other columns of the block are known
   /// too; at most 1.
   double sin_theta_estimate = std::numeric_limits<double>::quiet_NaN();
-  double momentum = 0;                                                   ///< beta of the last accelerated step
-  double edge = 0;                                                       ///< b of that step
-  Damping damping = Damping::symmetric;                                  ///< as used
+  double momentum = 0;                   ///< beta of the last accelerated step
+  double edge = 0;                       ///< b of that step
+  Damping damping = Damping::symmetric;  ///< as used
   Extraction extraction = Extraction::ritz;
   Index columns = 0;  ///< p
   Index cooldown_steps = 0;

@@ -202,8 +202,8 @@ void DenseCovariance<S>::scores(ConstBlockView<S> X, BlockView<S> out) const {
 }
 
 // A product costs 4 m d p operations, forming the matrix dim m d once, at three quarters of the speed, and then
-// 2 dim^2 p: cheaper from dim / (3p) products on. When that is a handful it is formed at once, for no solve takes fewer;
-// otherwise after as many products, which costs at most twice the best choice made with hindsight.
+// 2 dim^2 p: cheaper from dim / (3p) products on. When that is a handful it is formed at once, for no solve takes
+// fewer; otherwise after as many products, which costs at most twice the best choice made with hindsight.
 template <class S>
 bool DenseCovariance<S>::should_form(Index p) const {
   if (formed()) return false;

@@ -5,6 +5,8 @@
 
 #include "hearsay/qr.hpp"
 #include "hearsay/threads.hpp"
+#include "linalg/memory.hpp"
+#include "linalg/scratch.hpp"
 #include "solver/scale.hpp"
 
 namespace hearsay::detail {
@@ -14,19 +16,24 @@ namespace {
 // Rows summed together; fixed, so that the order of summation is.
 constexpr Index chunk_rows = 1024;
 
-// ||A v - theta v|| of each column.
+// V = X U, and ||A v - theta v|| of each column from Y = A X, a cache's worth of rows at a time: A V is never stored.
 template <class S>
-Vector<double> column_residuals(const Block<S>& V, const Block<S>& AV, const Vector<S>& theta) {
-  const Index d = V.rows(), p = V.cols(), chunks = (d + chunk_rows - 1) / chunk_rows;
-  Block<double> partial = Block<double>::Zero(chunks, p);
-#pragma omp parallel for schedule(static) num_threads(d* p < 20000 ? 1 : threads())
-  for (Index c = 0; c < chunks; ++c)
-    for (Index i = c * chunk_rows; i < std::min(d, (c + 1) * chunk_rows); ++i)
-      for (Index j = 0; j < p; ++j) {
-        const double r = static_cast<double>(AV(i, j) - theta(j) * V(i, j));
+void rotate_and_measure(ConstBlockView<S> X, ConstBlockView<S> Y, const Small<S>& U, Extracted<S>& out) {
+  const Index d = X.rows(), columns = U.cols(), chunks = (d + chunk_rows - 1) / chunk_rows;
+  Block<double> partial = Block<double>::Zero(chunks, columns);
+#pragma omp parallel for schedule(static) num_threads(d* columns < 20000 ? 1 : threads())
+  for (Index c = 0; c < chunks; ++c) {
+    const Index first = c * chunk_rows, rows = std::min(chunk_rows, d - first);
+    multiply<S>(X.middleRows(first, rows), U, out.V.middleRows(first, rows));
+    Eigen::Map<Block<S>> AV(scratch<S, ScratchUse::products>(chunk_rows * columns), rows, columns);
+    multiply<S>(Y.middleRows(first, rows), U, AV);
+    for (Index i = 0; i < rows; ++i)
+      for (Index j = 0; j < columns; ++j) {
+        const double r = static_cast<double>(AV(i, j) - out.theta(j) * out.V(first + i, j));
         partial(c, j) += r * r;
       }
-  return partial.colwise().sum().transpose().cwiseSqrt();
+  }
+  out.residuals = partial.colwise().sum().transpose().cwiseSqrt();
 }
 
 template <class S>
@@ -50,12 +57,9 @@ SmallEigen<S> extraction_rotation(const Small<S>& H, const SmallEigen<S>& ritz, 
 template <class S>
 void extract(ConstBlockView<S> X, ConstBlockView<S> Y, const SmallEigen<S>& rotation, Index k, Extracted<S>& out) {
   const Index d = X.rows(), columns = rotation.values.size();
-  out.V.resize(d, columns);
-  out.AV.resize(d, columns);
+  resize_large<S>(out.V, d, columns);
   out.theta = rotation.values;
-  multiply<S>(X, rotation.vectors, out.V);
-  multiply<S>(Y, rotation.vectors, out.AV);
-  out.residuals = column_residuals<S>(out.V, out.AV, out.theta);
+  rotate_and_measure<S>(X, Y, rotation.vectors, out);
   sum_up<S>(k, out);
 }
 
@@ -101,10 +105,10 @@ Extracted<S> measure(OperatorRef<S> A, ConstBlockView<S> V, int exponent) {
   return measured;
 }
 
-#define HEARSAY_INSTANTIATE(S)                                                                             \
-  template SmallEigen<S> extraction_rotation<S>(const Small<S>&, const SmallEigen<S>&, Index, Extraction); \
+#define HEARSAY_INSTANTIATE(S)                                                                                \
+  template SmallEigen<S> extraction_rotation<S>(const Small<S>&, const SmallEigen<S>&, Index, Extraction);    \
   template void extract<S>(ConstBlockView<S>, ConstBlockView<S>, const SmallEigen<S>&, Index, Extracted<S>&); \
-  template bool residuals_from_gram<S>(const SmallEigen<S>&, ConstBlockView<S>, Index, Extracted<S>&);     \
+  template bool residuals_from_gram<S>(const SmallEigen<S>&, ConstBlockView<S>, Index, Extracted<S>&);        \
   template Extracted<S> measure<S>(OperatorRef<S>, ConstBlockView<S>, int);
 HEARSAY_INSTANTIATE(float)
 HEARSAY_INSTANTIATE(double)

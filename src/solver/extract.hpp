@@ -9,7 +9,6 @@ namespace hearsay::detail {
 template <class S>
 struct Extracted {
   Block<S> V;                    ///< orthonormal; the first k columns are the answer
-  Block<S> AV;                   ///< A V
   Vector<S> theta;               ///< Ritz values, descending
   Vector<double> residuals;      ///< ||A v - theta v|| of each column
   double residual = 0;           ///< ||A V - V Theta||_F / ||A V||_F of the first k, and 0 for a product that is zero

@@ -21,6 +21,7 @@
 #include "hearsay/linalg.hpp"
 #include "hearsay/qr.hpp"
 #include "hearsay/random.hpp"
+#include "linalg/memory.hpp"
 #include "solver/extract.hpp"
 #include "solver/scale.hpp"
 #include "solver/stopping.hpp"
@@ -86,7 +87,7 @@ class Space {
       Q_.leftCols(given) = hooks_.start->leftCols(given);
     }
     const Index capacity = std::min(d_, krylov_capacity(d_, options_) + Q_.cols() - s);
-    K_.resize(d_, capacity);
+    resize_large<S>(K_, d_, capacity);
     H_ = Small<S>::Zero(capacity, capacity);
     thin_qr<S>(Q_, B_);
   }
@@ -168,9 +169,8 @@ class Space {
     if (history_.size() < 2) return 1;
     const HistoryEntry &now = history_.back(), &before = history_[history_.size() - 2];
     const double pace = std::log(before.residual / now.residual) / static_cast<double>(now.t - before.t);
-    const double distance =
-        std::max(std::log(now.residual / options_.tolerance),
-                 options_.sine_goal > 0 ? std::log(now.sine_estimate / options_.sine_goal) : 0.0);
+    const double distance = std::max(std::log(now.residual / options_.tolerance),
+                                     options_.sine_goal > 0 ? std::log(now.sine_estimate / options_.sine_goal) : 0.0);
     return pace > 0 ? static_cast<Index>(std::clamp(0.7 * distance / pace, 1.0, 4.0)) : 1;
   }
 

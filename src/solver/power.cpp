@@ -22,6 +22,7 @@
 #include "hearsay/linalg.hpp"
 #include "hearsay/qr.hpp"
 #include "hearsay/random.hpp"
+#include "linalg/memory.hpp"
 #include "solver/extract.hpp"
 #include "solver/scale.hpp"
 #include "solver/stopping.hpp"
@@ -78,6 +79,12 @@ struct Plan {
   Extraction extraction;
 };
 
+// Whether making a block orthonormal and measuring it costs more than half of multiplying it.
+bool qr_is_dear(Index d, Index p, const OperatorFacts& facts) {
+  return facts.exact && facts.multiply_adds > 0 && d * p >= 50000 &&
+         10 * static_cast<double>(d) * static_cast<double>(p) > 0.5 * facts.multiply_adds;
+}
+
 Plan settle(Index d, const OperatorFacts& facts, const PowerOptions& options) {
   const Index k = options.rank;
   detail::require_sound(options, d);
@@ -87,7 +94,10 @@ Plan settle(Index d, const OperatorFacts& facts, const PowerOptions& options) {
   const bool noisy = options.products == Products::noisy || (options.products == Products::automatic && facts.noisy);
   require(!(adaptive && options.oversample == 0 && k < d),
           "oversample = 0: adaptive momentum needs at least one column more than the rank");
-  const Index extra = options.oversample >= 0 ? options.oversample : noisy ? 1 : std::max<Index>(k, 4);
+  const Index extra = options.oversample >= 0           ? options.oversample
+                      : noisy                           ? 1
+                      : qr_is_dear(d, 2 * k + 4, facts) ? std::max<Index>(k / 2, 4)
+                                                        : std::max<Index>(k, 4);
   // A momentum given as a number, and the paper's own rule, mean the paper's recurrence unless told otherwise.
   const bool papers = options.momentum.rule == Momentum::Rule::paper || options.momentum.rule == Momentum::Rule::fixed;
   return {.d = d,
@@ -162,7 +172,7 @@ class Solve {
   bool edge_is_fixed() const { return options_.momentum.rule == Momentum::Rule::fixed; }
 
   void start() {
-    Y_.resize(plan_.d, plan_.p);
+    detail::resize_large<S>(Y_, plan_.d, plan_.p);
     if (hooks_.resume != nullptr) {
       state_ = *hooks_.resume;
       if (options_.oversample < 0 && state_.X.cols() > plan_.k && state_.X.cols() < plan_.p) {  // it had been narrowed
@@ -176,8 +186,8 @@ class Solve {
       total_exponent_ = facts_.exponent + state_.exponent;
       return;
     }
-    state_.X.resize(plan_.d, plan_.p);
-    state_.X_prev.resize(plan_.d, plan_.p);
+    detail::resize_large<S>(state_.X, plan_.d, plan_.p);
+    detail::resize_large<S>(state_.X_prev, plan_.d, plan_.p);
     fill_normal<S>({.seed = options_.seed, .stream = Stream::start_block}, state_.X);  // X_0
     if (hooks_.start != nullptr) {
       const Index given = std::min(hooks_.start->cols(), plan_.p);
@@ -216,8 +226,9 @@ class Solve {
   // much for a fifth of the work, as long as it is not lost in rounding.
   void look(const Small<S>& H, const SmallEigen<S>& ritz) {
     rotation_ = detail::extraction_rotation<S>(H, ritz, plan_.k, plan_.extraction);
-    has_basis_ = !(free_to_save() && plan_.extraction == Extraction::ritz && hooks_.reference == nullptr &&
-                   (!hooks_.observe || !hooks_.observe_basis) && detail::residuals_from_gram<S>(rotation_, Y_, plan_.k, now_));
+    has_basis_ =
+        !(free_to_save() && plan_.extraction == Extraction::ritz && hooks_.reference == nullptr &&
+          (!hooks_.observe || !hooks_.observe_basis) && detail::residuals_from_gram<S>(rotation_, Y_, plan_.k, now_));
     if (has_basis_) detail::extract<S>(state_.X, Y_, rotation_, plan_.k, now_);
   }
 
@@ -236,8 +247,7 @@ class Solve {
     if (!plan_.noisy && plan_.extraction == Extraction::ritz && plan_.p > plan_.k) {
       // What a fixed edge damps has not converged: lambda_{k+1} may be anywhere below it.
       const double damped = edge_is_fixed() && b < entry.theta_k ? b : 0;
-      entry.sine_estimate =
-          detail::sine_estimate(now_.theta.template cast<double>(), now_.residuals, plan_.k, damped);
+      entry.sine_estimate = detail::sine_estimate(now_.theta.template cast<double>(), now_.residuals, plan_.k, damped);
     }
     state_.history.push_back(entry);
     // Under noise a small residual is luck; the latest basis is the best one there.
@@ -336,8 +346,8 @@ class Solve {
 
   // The estimate is in proportion to the residual.
   double sine_of_confirmed() const {
-    return state_.best_sine * (confirmed_.residual > 0 && state_.best_residual > 0
-                                   ? confirmed_.residual / state_.best_residual : 1);
+    return state_.best_sine *
+           (confirmed_.residual > 0 && state_.best_residual > 0 ? confirmed_.residual / state_.best_residual : 1);
   }
 
   // Work is saved where there is some, products are exact, and nobody has asked for the paper's steps.
@@ -346,17 +356,15 @@ class Solve {
            plan_.d * plan_.p >= 50000;
   }
 
-  // How many steps to take to the next QR. The leading column outgrows the damped ones by exp(acosh(..)) a step, and the
-  // block is kept well within what two passes of CholeskyQR can put right. The edge is learnt from the Ritz values, so
-  // early strides are short; and none goes beyond where the end is expected.
+  // How many steps to take to the next QR. The leading column outgrows the damped ones by exp(acosh(..)) a step, and
+  // the block is kept well within what two passes of CholeskyQR can put right. The edge is learnt from the Ritz values,
+  // so early strides are short; and none goes beyond where the end is expected.
   Index stride(double beta) const {
     if (plan_.noisy || state_.cooldown_left >= 0) return 1;
     const HistoryEntry& now = state_.history.back();
     const Index left = options_.max_iterations - state_.t;
     if (options_.qr_every > 0) return std::clamp<Index>(options_.qr_every, 1, std::max<Index>(1, left));
-    const double d = static_cast<double>(plan_.d), p = static_cast<double>(plan_.p);
-    const bool qr_is_dear = facts_.multiply_adds > 0 && 10 * d * p > 0.5 * facts_.multiply_adds;
-    if (!qr_is_dear || !free_to_save() || !(beta > 0)) return 1;
+    if (!qr_is_dear(plan_.d, plan_.p, facts_) || !free_to_save() || !(beta > 0)) return 1;
     constexpr bool single = sizeof(S) == 4;
     const double growth = std::acosh(1 + (now.theta_1 - now.edge) / (2 * std::sqrt(beta)));
     const double by_condition = std::log(single ? 1e2 : 1e6) / growth;
@@ -364,8 +372,9 @@ class Solve {
     const double distance = std::max(now.residual / options_.tolerance,
                                      options_.sine_goal > 0 ? now.sine_estimate / options_.sine_goal : 0.0);
     const double by_goal = std::log(distance) / detail::rate(stopping_, now, 1e-15 * now.theta_k);
-    const auto by_edge = static_cast<double>(state_.t);
-    const double steps = std::min({by_condition, by_range, std::ceil(by_goal), by_edge, 16.0, static_cast<double>(left)});
+    const auto by_edge = static_cast<double>(state_.t + 2);
+    const double steps =
+        std::min({by_condition, by_range, std::ceil(by_goal), by_edge, 16.0, static_cast<double>(left)});
     return std::max<Index>(1, static_cast<Index>(steps));
   }
 
@@ -397,7 +406,8 @@ class Solve {
   }
 
   void turn(Block<S>& block, Index columns) {
-    Block<S> turned(plan_.d, columns);
+    Block<S> turned;
+    detail::resize_large<S>(turned, plan_.d, columns);
     hearsay::multiply<S>(block, Small<S>(rotation_.vectors.leftCols(columns)), turned);
     block.swap(turned);
   }

@@ -32,9 +32,9 @@ HistoryEntry unscaled(HistoryEntry entry, int exponent) {
 template <class S>
 void set_eigenvalues(PowerResult<S>& result, const Vector<S>& theta, int exponent) {
   result.eigenvalues = theta.unaryExpr([exponent](S value) { return std::ldexp(value, exponent); });
-  const bool lost = !result.eigenvalues.allFinite() ||
-                    (exponent != 0 && theta(0) != S(0) &&
-                     !(std::abs(result.eigenvalues(0)) >= std::numeric_limits<S>::min()));
+  const bool lost =
+      !result.eigenvalues.allFinite() ||
+      (exponent != 0 && theta(0) != S(0) && !(std::abs(result.eigenvalues(0)) >= std::numeric_limits<S>::min()));
   if (!lost || !theta.allFinite()) return;
   result.exponent = exponent;
   result.eigenvalues = theta;
@@ -50,9 +50,9 @@ void require_no_negative_eigenvalue(double least, double slack, int exponent) {
         std::ldexp(least, exponent)));
 }
 
-#define HEARSAY_INSTANTIATE(S)                      \
+#define HEARSAY_INSTANTIATE(S)                     \
   template int exponent_for<S>(ConstBlockView<S>); \
-  template void rescale<S>(BlockView<S>, int);      \
+  template void rescale<S>(BlockView<S>, int);     \
   template void set_eigenvalues<S>(PowerResult<S>&, const Vector<S>&, int);
 HEARSAY_INSTANTIATE(float)
 HEARSAY_INSTANTIATE(double)

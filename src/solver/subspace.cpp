@@ -45,7 +45,7 @@ PowerResult<S> principal_subspace(OperatorRef<S> A, const PowerOptions& options,
   return detail::block_krylov<S>(A, options, hooks);
 }
 
-#define HEARSAY_INSTANTIATE(S)                                                                \
+#define HEARSAY_INSTANTIATE(S)                                                                 \
   template SolveMethod choose_method<S>(OperatorRef<S>, const PowerOptions&, const Hooks<S>&); \
   template PowerResult<S> principal_subspace<S>(OperatorRef<S>, const PowerOptions&, const Hooks<S>&);
 HEARSAY_INSTANTIATE(float)

@@ -207,13 +207,12 @@ TEST(Krylov, RefusesWhatItCannotDo) {
 TEST(Krylov, EndsWithTheBestBasisWhereAProductIsNotFinite) {
   const auto planted = planted_spectrum(spectrum(499, slow), 14);
   Index products = 0;
-  const CallbackOperator<double> A(
-      499,
-      [&](ConstBlockView<double> X, BlockView<double> Y) {
-        Y = planted.A * X;
-        if (++products == 5) Y(7, 3) = std::nan("");
-      },
-      {});
+  const CallbackOperator<double> A(499,
+                                   [&](ConstBlockView<double> X, BlockView<double> Y) {
+                                     Y = planted.A * X;
+                                     if (++products == 5) Y(7, 3) = std::nan("");
+                                   },
+                                   {});
   const auto result = principal_subspace<double>(A, krylov(3));
   EXPECT_EQ(result.status, Status::breakdown);
   EXPECT_NEAR(result.residual, residual_from_scratch(planted.A, result.basis), 1e-12);
@@ -229,8 +228,8 @@ TEST(ChooseMethod, TakesKrylovOnlyForExactDearProductsAndFreeOptions) {
   Hooks<double> saving;
   saving.checkpoint = [](const PowerState<double>&) {};
   EXPECT_EQ(choose_method<double>(A, {.rank = 5}, saving), SolveMethod::anpm);
-  const CallbackOperator<double> unknown(
-      300, [&](ConstBlockView<double> X, BlockView<double> Y) { A.apply(X, Y); }, {});
+  const CallbackOperator<double> unknown(300, [&](ConstBlockView<double> X, BlockView<double> Y) { A.apply(X, Y); },
+                                         {});
   EXPECT_EQ(choose_method<double>(unknown, {.rank = 5}), SolveMethod::anpm);
   const NormalisedGraph<double> graph(planted_partition(2000, 10, 8, 1, 1));
   EXPECT_EQ(choose_method<double>(graph, {.rank = 10}), SolveMethod::anpm);

@@ -34,7 +34,7 @@ TEST(MixedPrecision, GivesTheAccuracyOfDoubleWithMostIterationsInSingle) {
   const Block<float> A_single = problem().A.cast<float>();
 
   const auto result = mixed_precision_subspace(DenseSymmetric<float>(A_single), DenseSymmetric<double>(problem().A),
-                                            {.rank = 4, .tolerance = 1e-12});
+                                               {.rank = 4, .tolerance = 1e-12});
 
   EXPECT_EQ(result.status, Status::converged);
   EXPECT_LE(result.residual, 1e-12);
@@ -45,7 +45,7 @@ TEST(MixedPrecision, NeedsOnlyAConfirmationInDoubleForALooseTolerance) {
   const Block<float> A_single = problem().A.cast<float>();
 
   const auto result = mixed_precision_subspace(DenseSymmetric<float>(A_single), DenseSymmetric<double>(problem().A),
-                                            {.rank = 4, .tolerance = 1e-4});
+                                               {.rank = 4, .tolerance = 1e-4});
 
   EXPECT_EQ(result.status, Status::converged);
   ASSERT_FALSE(result.notes.empty());
