@@ -82,12 +82,12 @@ PowerResult<double> solve(const Instance& instance, const Json& command) {
   }
   if (instance.kind == "samples") {
     if (!mixed) return pca<double>(instance.matrix, {.power = options}).power;
-    const Block<float> single = instance.matrix.cast<float>();
+    const Block<float> single = in_single_precision(borrow(instance.matrix));
     return mixed_precision_subspace(DenseCovariance<float>(single), DenseCovariance<double>(instance.matrix), options);
   }
   const PositiveSemidefinite<double> A{DenseSymmetric<double>(instance.matrix)};
   if (!mixed) return principal_subspace<double>(A, options);
-  const Block<float> single = instance.matrix.cast<float>();
+  const Block<float> single = in_single_precision(borrow(instance.matrix));
   return mixed_precision_subspace(PositiveSemidefinite<float>{DenseSymmetric<float>(single)}, A, options);
 }
 

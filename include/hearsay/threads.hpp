@@ -9,4 +9,16 @@ int threads();
 /// Sets it for the whole process; throws InvalidArgument below 1.
 void set_threads(int count);
 
+/// While it lives, calls from this thread use no other: waking one can take longer than a small solve.
+class OneThread {
+ public:
+  explicit OneThread(bool wanted = true);
+  ~OneThread();
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+ private:
+  bool before_;
+};
+
 }  // namespace hearsay

@@ -91,6 +91,8 @@ class Outcome:
 class Info(Outcome):
     """How a solve went. ``str(info)`` is a short account of it, ``info.plot()`` draws its convergence."""
 
+    method: str
+    """anpm, or krylov where products were exact and nothing was asked of the iteration."""
     eigenvalues: Array
     """As returned."""
     noise_floor: float
@@ -100,7 +102,8 @@ class Info(Outcome):
     gap: float
     """The k-th eigenvalue less the next."""
     sin_theta_estimate: float
-    """About the largest sine between the basis and the true subspace: residual over gap, at most 1."""
+    """About the largest sine between the basis and the true subspace, at most 1: of noisy products residual over gap, of
+    exact ones sharper."""
     edge: float
     """b: eigenvalues up to here were damped."""
     damping: str

@@ -151,6 +151,7 @@ nb::dict dictionary(PowerResult<S>&& result, const Watcher& watch) {
   out["vectors"] = given(std::move(result.basis));
   out["block"] = given(std::move(result.block));
   out["status"] = name(result.status);
+  out["method"] = name(result.method);
   out["interrupted"] = watch.interrupted();
   out["iterations"] = result.iterations;
   out["residual"] = result.residual;

@@ -23,10 +23,12 @@ int default_threads() {
 }
 
 std::atomic<int> chosen{0};
+thread_local bool alone = false;
 
 }  // namespace
 
 int threads() {
+  if (alone) return 1;
   const int count = chosen.load(std::memory_order_relaxed);
   return count > 0 ? count : default_threads();
 }
@@ -35,5 +37,8 @@ void set_threads(int count) {
   require(count >= 1 && count <= 4096, fmt::format("threads = {}: must lie in [1, 4096]", count));
   chosen.store(count, std::memory_order_relaxed);
 }
+
+OneThread::OneThread(bool wanted) : before_(alone) { alone = alone || wanted; }
+OneThread::~OneThread() { alone = before_; }
 
 }  // namespace hearsay

@@ -21,6 +21,7 @@
 #include "hearsay/linalg.hpp"
 #include "hearsay/qr.hpp"
 #include "hearsay/random.hpp"
+#include "hearsay/threads.hpp"
 #include "linalg/memory.hpp"
 #include "solver/extract.hpp"
 #include "solver/scale.hpp"
@@ -57,6 +58,10 @@ class Space {
 
   PowerResult<S> run() {
     for (Index next_look = k_ + 1;;) {
+      // A few milliseconds' work is done before another thread is awake.
+      const auto columns = static_cast<double>(Q_.cols()), d = static_cast<double>(d_);
+      work_ += columns * (A_.facts().multiply_adds + 4 * d * static_cast<double>(n_ + Q_.cols()));
+      const OneThread alone(A_.facts().multiply_adds > 0 && work_ < 1e8);
       if (!extend()) return finish(Status::breakdown);
       const bool full = n_ + Q_.cols() > K_.cols() || n_ == d_;
       if (n_ < next_look && !full && t_ < options_.max_iterations) continue;
@@ -77,6 +82,7 @@ class Space {
  private:
   void start() {
     const Index s = block_columns(d_, options_);
+    const OneThread alone(d_ < 100000);
     const Index given = hooks_.start == nullptr ? 0 : std::min(hooks_.start->cols(), p_);
     Q_.resize(d_, std::max(s, given));
     fill_normal<S>({.seed = options_.seed, .stream = Stream::start_block}, Q_);
@@ -171,7 +177,7 @@ class Space {
     const double pace = std::log(before.residual / now.residual) / static_cast<double>(now.t - before.t);
     const double distance = std::max(std::log(now.residual / options_.tolerance),
                                      options_.sine_goal > 0 ? std::log(now.sine_estimate / options_.sine_goal) : 0.0);
-    return pace > 0 ? static_cast<Index>(std::clamp(0.7 * distance / pace, 1.0, 4.0)) : 1;
+    return pace > 0 ? static_cast<Index>(std::clamp(0.7 * distance / pace, 1.0, 8.0)) : 1;
   }
 
   // out <- the leading Ritz vectors.
@@ -250,6 +256,7 @@ class Space {
   SmallEigen<S> ritz_;
   Vector<double> residuals_;
   int exponent_ = 0;
+  double work_ = 0;  // multiply-adds so far
   Index n_ = 0, last_ = 0, t_ = 0, products_ = 0, passes_ = 0;
   std::vector<HistoryEntry> history_;
 };

@@ -5,7 +5,18 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hearsay/threads.hpp"
+#include "linalg/memory.hpp"
+
 namespace hearsay {
+
+Block<float> in_single_precision(const BorrowedBlock<double>& A) {
+  Block<float> rounded;
+  detail::resize_large<float>(rounded, A.rows(), A.cols());
+#pragma omp parallel for schedule(static) num_threads(A.size() < 100000 ? 1 : threads())
+  for (Index i = 0; i < A.rows(); ++i) rounded.row(i) = A.row(i).cast<float>();
+  return rounded;
+}
 
 PowerResult<double> mixed_precision_subspace(OperatorRef<float> A_single, OperatorRef<double> A_double,
                                              const PowerOptions& options, const Hooks<double>& hooks,

@@ -21,13 +21,13 @@ TEST(FormingTheCovariance, HappensAtOnceWhenAHandfulOfProductsPaysForIt) {
 
 TEST(FormingTheCovariance, WaitsUntilSoManyProductsWereAskedFor) {
   const Block<double> data = random_block(100, 90, 3), X = random_block(90, 2, 4);
-  const DenseCovariance<double> A(data);  // breaks even after 90 / (4 * 2) = 11.25 products
+  const DenseCovariance<double> A(data);  // breaks even after 90 / (3 * 2) = 15 products
   Block<double> Y(90, 2);
 
   int products = 0;
   while (!A.formed() && products < 100) A.apply(X, Y), ++products;
 
-  EXPECT_EQ(products, 13);  // the thirteenth finds twelve behind it
+  EXPECT_EQ(products, 17);  // the seventeenth finds sixteen behind it
 }
 
 TEST(FormingTheCovariance, RespectsTheMemoryLimit) {
