@@ -172,7 +172,7 @@ PowerResult<S> power(OperatorRef<S> A, const NoiseModel<S>& noise, const PowerOp
 PowerResult<double> mixed_power(OperatorRef<float> A_single, OperatorRef<double> A, const PowerOptions& options,
                                 const Hooks<double>& hooks, const Watch& watch) {
   return mixed_precision_subspace(A_single, A, options, hooks,
-                               [&watch](const Iteration<float>& now) { return watch(now.entry); });
+                                  [&watch](const Iteration<float>& now) { return watch(now.entry); });
 }
 
 template PowerResult<float> power<float>(OperatorRef<float>, const NoiseModel<float>&, const PowerOptions&,

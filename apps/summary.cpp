@@ -37,8 +37,9 @@ std::string accuracy_text(const PowerResult<double>& power, bool has_reference) 
   if (has_reference && !power.history.empty())
     text += line("sin(theta)", "{:.3g} against the reference", power.history.back().sin_theta);
   if (std::isfinite(power.sin_theta_estimate))
-    text += line("", "sin(theta) is about {:.2g}, judging by the residual and the gap of {:.3g} below the last eigenvalue",
-                 power.sin_theta_estimate, power.gap);
+    text +=
+        line("", "sin(theta) is about {:.2g}, judging by the residual and the gap of {:.3g} below the last eigenvalue",
+             power.sin_theta_estimate, power.gap);
   else if (power.columns == power.basis.cols() && power.basis.cols() < power.basis.rows())
     text += line("", "no estimate of sin(theta): the block has no column beyond k to see the gap with");
   return text;

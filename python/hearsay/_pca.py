@@ -310,7 +310,9 @@ class PCA(LinearProjection):
                 if sp.issparse(X):
                     if self.precision == "mixed":
                         raise InvalidArgument("precision = mixed: must be one of auto|double|single for sparse data")
-                    made = _core.pca_sparse(*compressed_rows(X, dtype), options, center, sharpen_to, model, start, watch)
+                    made = _core.pca_sparse(
+                        *compressed_rows(X, dtype), options, center, sharpen_to, model, start, watch
+                    )
                 elif self.precision == "mixed":
                     if self.noise is not None:
                         raise InvalidArgument("precision = mixed: must come without noise")

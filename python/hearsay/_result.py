@@ -102,8 +102,8 @@ class Info(Outcome):
     gap: float
     """The k-th eigenvalue less the next."""
     sin_theta_estimate: float
-    """About the largest sine between the basis and the true subspace, at most 1: of noisy products residual over gap, of
-    exact ones sharper."""
+    """About the largest sine between the basis and the true subspace, at most 1. Of noisy products residual over gap;
+    of exact ones sharper."""
     edge: float
     """b: eigenvalues up to here were damped."""
     damping: str

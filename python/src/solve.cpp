@@ -257,8 +257,8 @@ nb::dict pca_mixed(const MatrixIn<double>& data, const MatrixIn<float>& rounded,
   result.power = run<double>(
       request, [&](const SolveSettings& settings) { return find_spectrum<double>(A, settings); },
       [&](const PowerOptions& asked, const NoiseModel<double>&, const Hooks<double>& hooks) {
-        return mixed_precision_subspace(A_single, A, asked, hooks,
-                                     [&request](const Iteration<float>& now) { return observe(request.watch, now); });
+        return mixed_precision_subspace(
+            A_single, A, asked, hooks, [&request](const Iteration<float>& now) { return observe(request.watch, now); });
       });
   result.mean = A.mean();
   result.singular_values = (result.power.eigenvalues.cwiseMax(0.0) * A.divisor()).cwiseSqrt();
