@@ -48,11 +48,13 @@ def convergence(result: Any, ax: Axes | None = None, *, envelope: bool = True) -
         axes.semilogy(
             t, _positive(sines), color="black", marker="x", markersize=4, label=r"$\sin\theta_k$ to the reference"
         )
-    if info.tolerance > 0 and info.tolerance > 1e-3 * float(np.nanmin(_positive(residuals))):
+    least = min((value for value in residuals if value > 0), default=np.inf)  # an exhausted Krylov space leaves none
+    if info.tolerance > 0 and info.tolerance > 1e-3 * float(least):
         axes.axhline(info.tolerance, color=GREY, linestyle=":", label="tolerance")
     if np.isfinite(info.noise_floor):
         axes.axhline(info.noise_floor, color=GREY, linestyle="-.", label="noise floor")
-    curve = _envelope(info, known) if envelope else None
+    # the envelope is momentum's; a Krylov space promises none
+    curve = _envelope(info, known) if envelope and info.method == "anpm" else None
     if curve is not None:
         axes.semilogy(t, curve, color=GREY, linestyle="--", label="envelope" if known else "promised rate")
     axes.set_xlabel("iteration")
