@@ -74,7 +74,8 @@ Json result_json(const Report& report) {
   Json json;
   json["command"] = job.command;
   json["version"] = version;
-  json["method"] = job.solve.plain ? "npm" : name(power.method);
+  const bool plain = power.method == SolveMethod::anpm && job.solve.power.momentum.rule == Momentum::Rule::none;
+  json["method"] = plain ? "npm" : name(power.method);
   json["k"] = job.solve.power.rank;
   json["dimension"] = report.dimension;
   json["samples"] = report.samples ? Json(report.samples->samples) : Json(nullptr);

@@ -217,6 +217,9 @@ class Space {
       products_ += k_;
       ++passes_;
       if (last.residual > 0 && measured.residual > last.residual) sine *= measured.residual / last.residual;
+      // A space that is everything leaves rounding alone, and no estimate but residual over gap.
+      if (last.residual == 0 && last.theta_k > last.theta_next)
+        sine = measured.absolute_residual / (last.theta_k - last.theta_next);
       result.basis = std::move(measured.V);
       theta = measured.theta;
       result.residual = measured.residual;

@@ -116,6 +116,14 @@ TEST(Krylov, ServesEveryShape) {
   }
 }
 
+TEST(Krylov, ClaimsNoMoreThanRoundingAllowsWhereTheSpaceIsEverything) {
+  const auto planted = planted_spectrum(spectrum(40, inverse), 16);
+  const auto result = principal_subspace<double>(DenseSymmetric<double>(planted.A), krylov(4, 1e-14));
+  EXPECT_GT(result.residual, 0);
+  EXPECT_GT(result.sin_theta_estimate, 0);
+  EXPECT_LE(result.sin_theta_estimate, 1e-12);
+}
+
 TEST(Krylov, OfTheZeroMatrixAnyBasisIsRight) {
   const Block<double> zero = Block<double>::Zero(30, 30);
   const auto result = principal_subspace<double>(DenseSymmetric<double>(zero), krylov(3));
