@@ -158,7 +158,7 @@ class Solve {
       if (hooks_.observe && !observe(shift)) return finish(Status::stopped_by_observer);
       if (const auto verdict = judge()) return finish(*verdict);
       narrow();
-      step(static_cast<S>(shift), static_cast<S>(beta));
+      if (!step(static_cast<S>(shift), static_cast<S>(beta))) return break_down();
     }
   }
 
@@ -222,7 +222,7 @@ class Solve {
     return 0;
   }
 
-  // V, A V and what they say. Where blocks are large and nobody needs V yet, r_i^2 = u_i'Y'Y u_i - theta_i^2 says as
+  // V and its residuals. Where blocks are large and nobody needs V yet, r_i^2 = u_i'Y'Y u_i - theta_i^2 says as
   // much for a fifth of the work, as long as it is not lost in rounding.
   void look(const Small<S>& H, const SmallEigen<S>& ritz) {
     rotation_ = detail::extraction_rotation<S>(H, ritz, plan_.k, plan_.extraction);
@@ -412,7 +412,8 @@ class Solve {
     block.swap(turned);
   }
 
-  void step(S shift, S beta) {
+  // To the next QR; false where a product on the way was not finite.
+  bool step(S shift, S beta) {
     const Index steps = stride(static_cast<double>(beta));
     if (state_.cooldown_left >= 0) shift = beta = S(0);
     first_step(shift, beta);
@@ -425,12 +426,13 @@ class Solve {
       subtract_momentum<S>(shift, state_.X, beta, state_.X_prev, Y_);
     }
     ++state_.t;
-    if (steps > 1 && !all_finite<S>(Y_)) return;
+    if (steps > 1 && !all_finite<S>(Y_)) return false;
     const QrReport<S> qr = thin_qr<S>(Y_, state_.R);  // X_{t+1}, R_{t+1}
     state_.householder_steps += qr.method == QrMethod::householder ? 1 : 0;
     state_.has_previous = !qr.rank_deficient;
     state_.X_prev.swap(state_.X);
     state_.X.swap(Y_);
+    return true;
   }
 
   void first_step(S shift, S beta) {
@@ -459,7 +461,10 @@ class Solve {
 
   PowerResult<S> finish(Status status) {
     if (status == Status::breakdown) {
-      if (state_.best_basis.size() == 0) state_.best_basis = state_.X;  // no V yet: the columns of a QR are nested
+      if (state_.best_basis.size() == 0) {  // no V yet: the columns of a QR are nested
+        state_.best_basis = all_finite<S>(state_.X) ? state_.X : state_.X_prev;
+        thin_qr<S>(state_.best_basis, state_.R);
+      }
       confirmed_.V = state_.best_basis.leftCols(plan_.k);
       confirmed_.residual = state_.best_residual;
       confirmed_.absolute_residual = absolute_residual_;

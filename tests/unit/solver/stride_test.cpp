@@ -2,8 +2,11 @@
 #include <gtest/gtest.h>
 #include <hearsay/graph_tools.hpp>
 #include <hearsay/io/checkpoint.hpp>
+#include <hearsay/operators/compose.hpp>
 #include <hearsay/operators/stored.hpp>
 #include <hearsay/power.hpp>
+
+#include <cmath>
 
 #include "support/planted.hpp"
 #include "support/temp_dir.hpp"
@@ -45,6 +48,21 @@ TEST(Stride, EndsAtTheIterationsAllowed) {
   const auto result = accelerated_power<double>(DenseSymmetric<double>(problem().A), options);
   EXPECT_EQ(result.iterations, 10);
   EXPECT_EQ(result.status, Status::iteration_limit);
+}
+
+TEST(Stride, BreaksDownOnAProductThatIsNotFiniteBetweenTwoQrs) {
+  Index products = 0;
+  const CallbackOperator<double> A(150,
+                                   [&](ConstBlockView<double> X, BlockView<double> Y) {
+                                     Y = problem().A * X;
+                                     if (++products == 11) Y(7, 3) = std::nan("");  // and never again
+                                   },
+                                   {.exact = true});
+  PowerOptions options{.rank = 4, .tolerance = 1e-12};
+  options.qr_every = 4;
+  const auto result = accelerated_power<double>(A, options);
+  EXPECT_EQ(result.status, Status::breakdown);
+  EXPECT_LE((result.basis.transpose() * result.basis - Eigen::MatrixXd::Identity(4, 4)).cwiseAbs().maxCoeff(), 1e-13);
 }
 
 TEST(Stride, OnAGraphTakesFewQrsAndFindsWhatThePapersStepsFind) {
