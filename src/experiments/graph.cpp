@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "experiments/papers_steps.hpp"
 #include "hearsay/error.hpp"
 #include "hearsay/linalg.hpp"
 #include "hearsay/noise.hpp"
@@ -66,17 +67,8 @@ Trace trace(const GraphRun& run, std::uint64_t seed) {
     return true;
   };
   (void)accelerated_power<double>(A,
-                                  {.rank = run.rank,
-                                   .momentum = run.accelerated ? Momentum::paper() : Momentum::none(),
-                                   .damping = Damping::symmetric,
-                                   .oversample = run.accelerated ? 1 : 0,
-                                   .tolerance = std::numeric_limits<double>::min(),
-                                   .max_iterations = run.iterations,
-                                   .seed = seed,
-                                   .products = Products::noisy,
-                                   .extraction = Extraction::nested,
-                                   .stop_at_noise_floor = false,
-                                   .check_momentum = false},
+                                  papers_steps(run.rank, run.accelerated ? Momentum::paper() : Momentum::none(),
+                                               run.accelerated ? 1 : 0, run.iterations, seed),
                                   hooks);
   trace.facts = {{"nodes", static_cast<double>(exact.dim())},
                  {"edges", static_cast<double>(run.graph->edges.size())},

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "experiments/diagonal.hpp"
+#include "experiments/papers_steps.hpp"
 #include "experiments/runs.hpp"
 #include "hearsay/error.hpp"
 #include "hearsay/noise.hpp"
@@ -78,19 +79,8 @@ Trace trace(const PlantedRun& run, std::uint64_t seed) {
   const Block<double> U = Block<double>::Identity(run.spectrum.dimension, run.spectrum.rank);
   Hooks<double> hooks;
   hooks.reference = &U;
-  const auto result = accelerated_power<double>(A,
-                                                {.rank = run.spectrum.rank,
-                                                 .momentum = momentum_of(run),
-                                                 .damping = Damping::symmetric,
-                                                 .oversample = adapts(run.momentum) ? 1 : 0,
-                                                 .tolerance = std::numeric_limits<double>::min(),
-                                                 .max_iterations = run.iterations,
-                                                 .seed = seed,
-                                                 .products = Products::noisy,
-                                                 .extraction = Extraction::nested,
-                                                 .stop_at_noise_floor = false,
-                                                 .check_momentum = false},
-                                                hooks);
+  const auto result = accelerated_power<double>(
+      A, papers_steps(run.spectrum.rank, momentum_of(run), adapts(run.momentum) ? 1 : 0, run.iterations, seed), hooks);
   Trace trace;
   trace.error.reserve(result.history.size());
   for (const HistoryEntry& entry : result.history) trace.error.push_back(entry.sin_theta);

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "experiments/diagonal.hpp"
+#include "experiments/papers_steps.hpp"
 #include "experiments/runs.hpp"
 #include "hearsay/angles.hpp"
 #include "hearsay/audit.hpp"
@@ -66,17 +67,7 @@ Block<double> tight_start(const TheoremRun& run) {
 }
 
 PowerOptions options_of(const TheoremRun& run, std::uint64_t seed) {
-  return {.rank = run.rank,
-          .momentum = Momentum::fixed(beta_of(run)),
-          .damping = Damping::symmetric,
-          .oversample = 0,
-          .tolerance = std::numeric_limits<double>::min(),
-          .max_iterations = run.iterations,
-          .seed = seed,
-          .products = Products::noisy,  // no stopping at the rounding floor, and the latest basis is shown
-          .extraction = Extraction::nested,
-          .stop_at_noise_floor = false,
-          .check_momentum = false};
+  return papers_steps(run.rank, Momentum::fixed(beta_of(run)), 0, run.iterations, seed);
 }
 
 // tan(theta_k) at every iteration.

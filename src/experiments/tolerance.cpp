@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "experiments/diagonal.hpp"
+#include "experiments/papers_steps.hpp"
 #include "hearsay/angles.hpp"
 #include "hearsay/error.hpp"
 #include "hearsay/linalg.hpp"
@@ -77,19 +78,8 @@ std::vector<double> sines(const ToleranceRun& run, const NoiseModel<double>& noi
   const Block<double> U = Block<double>::Identity(run.dimension, run.rank);
   Hooks<double> hooks;
   hooks.reference = &U;
-  const auto result = accelerated_power<double>(A,
-                                                {.rank = run.rank,
-                                                 .momentum = Momentum::fixed(beta_of(run)),
-                                                 .damping = Damping::symmetric,
-                                                 .oversample = 0,
-                                                 .tolerance = std::numeric_limits<double>::min(),
-                                                 .max_iterations = iterations,
-                                                 .seed = seed,
-                                                 .products = Products::noisy,
-                                                 .extraction = Extraction::nested,
-                                                 .stop_at_noise_floor = false,
-                                                 .check_momentum = false},
-                                                hooks);
+  const auto result =
+      accelerated_power<double>(A, papers_steps(run.rank, Momentum::fixed(beta_of(run)), 0, iterations, seed), hooks);
   std::vector<double> sines;
   for (const HistoryEntry& entry : result.history) sines.push_back(entry.sin_theta);
   return sines;

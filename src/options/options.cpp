@@ -221,6 +221,9 @@ void settle(SolveSettings& settings) {
   }
   require(power.method != SolveMethod::krylov || settings.noise.kind == NoiseChoice::Kind::none,
           "method = krylov: needs exact products; leave --noise out, or use --method anpm");
+  require(power.method != SolveMethod::krylov ||
+              (power.momentum.rule == Momentum::Rule::automatic && !settings.optimal_momentum),
+          "method = krylov: has no momentum; leave --momentum out, or use --method anpm");
   if (settings.tolerance_given) return;
   if (settings.precision == Precision::single) power.tolerance = 1e-5;
   if (power.sine_goal > 0) power.tolerance = power.sine_goal;  // a sine of so much implies such a residual

@@ -32,7 +32,8 @@ constexpr OptionRecord table[] = {
      "symmetric [-b, b] is the paper's; auto: centred where the matrix is known to have no negative eigenvalue",
      solver, in_solves | in_decentralized},
     {"tolerance", "", "EPS", real, "1e-10, in single precision 1e-5", "finite and positive; 0 where agents gossip",
-     "Stop when ||A V - V V'AV||_F / ||A V||_F, re-measured, is at most this; agents stop together, and 0 makes them "
+     "Stop when ||A V - V V'AV||_F / ||A V||_F of the basis returned is at most this; agents stop together, and 0 "
+     "makes them "
      "run "
      "all the iterations",
      solver, in_solves | in_decentralized},

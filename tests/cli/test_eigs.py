@@ -38,6 +38,7 @@ def test_the_method_is_the_one_asked_for_or_suits_the_products_and_is_named(hear
         assert sin_theta(vectors[:, :3], np.load(tmp_path / "v.npy")) <= 1e-6
     hearsay.refuses(*solve, "--method", "krylov", "--noise", "gaussian:1e-4",
                     saying="method = krylov: needs exact products")
+    hearsay.refuses(*solve, "--method", "krylov", "--momentum", "paper", saying="method = krylov: has no momentum")
 
 
 @pytest.mark.parametrize("method", ["anpm", "krylov"])
