@@ -5,7 +5,7 @@
 //
 //   dense        2 d^2 p operations      A once, X once, Y written
 //   sparse       2 nnz p                 rows of A once, Y written; for each entry the cache lines of a row of X and of
-//                                        its scale, from where X fits
+//                                        its scale, at the rate of rows read in random order from so large an X
 //   covariance   4 m d p                 the data once
 //   forming      m d^2                   the data twice (the mean first), half of a symmetric result
 //   QR           2 d p^2 a pass          Gram matrix (half) and triangular solve; Y read 3, in two passes 5 times
@@ -28,8 +28,10 @@
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
 
+#include "linalg/memory.hpp"
 #include "machine.hpp"
 
 namespace {
@@ -62,7 +64,8 @@ const char* precision() {
 
 template <class S>
 Block<S> block(Index rows, Index cols, std::uint64_t seed) {
-  Block<S> filled(rows, cols);
+  Block<S> filled;
+  detail::resize_large<S>(filled, rows, cols);  // as the solver does
   fill_normal<S>({.seed = seed}, filled);
   return filled;
 }
@@ -99,7 +102,7 @@ void add_sparse(Cases& cases) {
   const Index n = 262111;
   const auto A = std::make_shared<std::unique_ptr<NormalisedGraph<S>>>();
   const auto entries = std::make_shared<double>();
-  for (const Index p : {1, 8, 16, 34, 60})
+  for (const Index p : {1, 8, 16, 32, 34, 48, 60})
     cases.push_back({fmt::format("sparse {} n={} p={}", precision<S>(), n, p), [=] {
                        if (!*A) {
                          const Graph graph = planted_partition(n, 30, 8, 1.4, 1);
@@ -115,7 +118,7 @@ void add_sparse(Cases& cases) {
                        return Case{.flops = 2 * *entries * double(p),
                                    .bytes = streamed + gathered,
                                    .memory_seconds = streamed / machine.read_rate(streamed + X_bytes) +
-                                                     gathered / machine.read_rate(X_bytes),
+                                                     gathered / machine.gather_rate(X_bytes, 64 * Index(lines)),
                                    .single = sizeof(S) == 4,
                                    .prepare = {},
                                    .work = [=] { (*A)->apply(*X, *Y); }};
@@ -152,7 +155,12 @@ void add_covariance(Cases& cases) {
                                  .memory_seconds = 2 * bytes / machine.read_rate(bytes),
                                  .single = false,
                                  .prepare = {},
-                                 .work = [=] { DenseCovariance<double>(*data).apply(*X, *Y); }};
+                                 .work = [=] {
+                                   const DenseCovariance<double> A(*data);
+                                   A.seek(std::uint64_t{1} << 20);  // so many products have been made: it pays
+                                   A.apply(*X, *Y);
+                                   if (!A.formed()) throw std::logic_error("the covariance was not formed");
+                                 }};
                    }});
 }
 

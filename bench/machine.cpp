@@ -1,11 +1,15 @@
 #include "machine.hpp"
 
+#include <hearsay/random.hpp>
 #include <hearsay/threads.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
+
+#include "linalg/memory.hpp"
 
 #ifdef HEARSAY_BENCH_OPENBLAS
 #include <cblas.h>
@@ -111,6 +115,53 @@ template <class S, int bytes>
 
 double sum_generic(const double* from, Index count) { return sum_of<double, 16>(from, count); }
 
+// Rows of `lines` cache lines each, in the order of `rows`.
+template <int bytes>
+[[gnu::always_inline]] inline double sum_of_rows(const double* from, const std::int32_t* rows, Index count,
+                                                 Index lines) {
+  typedef double Vec __attribute__((vector_size(bytes)));
+  constexpr Index lanes = bytes / 8, ahead = 32;
+  Vec sum[64 / bytes] = {};
+  for (Index e = 0; e < count; ++e) {
+    if (e + ahead < count)
+      for (Index line = 0; line < lines; ++line) __builtin_prefetch(from + 8 * (rows[e + ahead] * lines + line));
+    const double* row = from + 8 * lines * rows[e];
+    for (Index line = 0; line < lines; ++line)
+      for (Index v = 0; v < 64 / bytes; ++v) {
+        Vec x;
+        std::memcpy(&x, row + 8 * line + lanes * v, sizeof x);
+        sum[v] += x;
+      }
+  }
+  return sum[0][0] + sum[64 / bytes - 1][lanes - 1];
+}
+
+#if defined(__x86_64__)
+[[gnu::target("avx512f")]] double gather_avx512(const double* from, const std::int32_t* rows, Index count,
+                                                Index lines) {
+  return sum_of_rows<64>(from, rows, count, lines);
+}
+[[gnu::target("avx2")]] double gather_avx2(const double* from, const std::int32_t* rows, Index count, Index lines) {
+  return sum_of_rows<32>(from, rows, count, lines);
+}
+#endif
+
+double gather_generic(const double* from, const std::int32_t* rows, Index count, Index lines) {
+  return sum_of_rows<16>(from, rows, count, lines);
+}
+
+using Gatherer = double (*)(const double*, const std::int32_t*, Index, Index);
+
+Gatherer best_gatherer() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f")) return gather_avx512;
+  if (__builtin_cpu_supports("avx2")) return gather_avx2;
+#endif
+  return gather_generic;
+}
+
+const volatile Gatherer gatherer = best_gatherer();
+
 using Reader = double (*)(const double*, Index);
 
 Reader best_reader() {
@@ -169,6 +220,30 @@ double Machine::triad_rate(double bytes) {
   });
   double& best = best_triad_[size];
   return best = std::max(best, 32.0 * static_cast<double>(third) * passes / seconds);
+}
+
+double Machine::gather_rate(double bytes, Index row_bytes) {
+  const Index lines = row_bytes / 64, size = size_class(bytes);
+  const Index rows = std::max<Index>(1, static_cast<Index>(size_of(size)) / row_bytes);
+  Block<double> array;
+  detail::resize_large<double>(array, rows, row_bytes / 8);
+  array.setOnes();
+  const double* from = array.data();
+  std::vector<std::int32_t> order(static_cast<std::size_t>(std::max<Index>(rows, 200000)));
+  for (std::size_t i = 0; i < order.size(); ++i)
+    order[i] = static_cast<std::int32_t>(random_words({.seed = 1}, i, 0).word[0] % static_cast<std::uint64_t>(rows));
+  const int count = threads(), passes = passes_over(static_cast<double>(order.size()) * double(row_bytes));
+  const auto total = static_cast<Index>(order.size());
+  double kept = 0;
+  const double seconds = best_seconds(3, [&] {
+#pragma omp parallel for num_threads(count) schedule(static, 1) reduction(+ : kept)
+    for (int part = 0; part < count; ++part)
+      for (int pass = 0; pass < passes; ++pass)
+        kept += gatherer(from, order.data() + total * part / count, total / count, lines);
+  });
+  sink = kept;
+  double& best = best_gather_[{size, row_bytes}];
+  return best = std::max(best, double(row_bytes) * double(total / count * count) * passes / seconds);
 }
 
 #ifdef HEARSAY_BENCH_OPENBLAS

@@ -5,6 +5,7 @@
 #include <hearsay/block.hpp>
 
 #include <map>
+#include <utility>
 #include <vector>
 
 namespace hearsay::bench {
@@ -21,6 +22,10 @@ class Machine {
   /// The same for a <- b + s c, the line of a that is fetched before it is written counted too: four streams.
   double triad_rate(double bytes);
 
+  /// Bytes a second when rows of so many bytes, whole cache lines, are read in random order from an array of `bytes`,
+  /// each asked for ahead of time.
+  double gather_rate(double bytes, Index row_bytes);
+
   /// Of OpenBLAS, square matrices; 0 in a build without it.
   double dgemm_flops();
 
@@ -29,7 +34,8 @@ class Machine {
 
  private:
   double best_peak_[2] = {}, best_dgemm_ = 0;
-  std::map<Index, double> best_read_, best_triad_;  // by the logarithm of the size
+  std::map<Index, double> best_read_, best_triad_;         // by the logarithm of the size
+  std::map<std::pair<Index, Index>, double> best_gather_;  // and by the bytes of a row
   std::vector<double> arrays_;
 };
 

@@ -4,8 +4,15 @@
 // once and uses it p times, which measures 2-5 times faster than the column-major order at p <= 32.
 #pragma once
 
+// Blocks begin on a cache line. Memory is freed as it was allocated, so everyone who shares a block must agree on this.
+#ifndef EIGEN_MAX_ALIGN_BYTES
+#define EIGEN_MAX_ALIGN_BYTES 64
+#endif
 #include <Eigen/Core>
 #include <cstdint>
+static_assert(EIGEN_MAX_ALIGN_BYTES == 64,
+              "hearsay's blocks are aligned to 64 bytes: include hearsay before Eigen, or define "
+              "EIGEN_MAX_ALIGN_BYTES=64 (hearsay::hearsay does so for its users)");
 
 namespace hearsay {
 

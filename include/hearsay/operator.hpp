@@ -46,6 +46,12 @@ class OperatorRef {
   void apply(ConstBlockView<S> X, BlockView<S> Y) const { table_->apply(object_, X, Y); }
   OperatorFacts facts() const { return table_->facts(object_); }
 
+  /// Y <- A X - shift X - beta Z in one pass over Y, where the operator has a member `apply_step` that can; false, and
+  /// nothing done, where it has none.
+  bool apply_step(ConstBlockView<S> X, S shift, S beta, ConstBlockView<S> Z, BlockView<S> Y) const {
+    return table_->apply_step(object_, X, shift, beta, Z, Y);
+  }
+
   /// An upper bound on every eigenvalue of what apply() computes, infinite where none is known. It may cost a pass.
   double norm_bound() const { return table_->norm_bound(object_); }
 
@@ -58,6 +64,7 @@ class OperatorRef {
   struct Table {
     Index (*dim)(const void*);
     void (*apply)(const void*, ConstBlockView<S>, BlockView<S>);
+    bool (*apply_step)(const void*, ConstBlockView<S>, S, S, ConstBlockView<S>, BlockView<S>);
     OperatorFacts (*facts)(const void*);
     double (*norm_bound)(const void*);
     std::uint64_t (*position)(const void*);
@@ -73,6 +80,13 @@ class OperatorRef {
   static constexpr Table table_for = {
       [](const void* object) -> Index { return as<Op>(object).dim(); },
       [](const void* object, ConstBlockView<S> X, BlockView<S> Y) { as<Op>(object).apply(X, Y); },
+      [](const void* object, [[maybe_unused]] ConstBlockView<S> X, [[maybe_unused]] S shift, [[maybe_unused]] S beta,
+         [[maybe_unused]] ConstBlockView<S> Z, [[maybe_unused]] BlockView<S> Y) -> bool {
+        if constexpr (requires(const Op& A) { A.apply_step(X, shift, beta, Z, Y); })
+          return as<Op>(object).apply_step(X, shift, beta, Z, Y), true;
+        else
+          return (void)object, false;
+      },
       [](const void* object) -> OperatorFacts {
         if constexpr (requires(const Op& A) { A.facts(); })
           return as<Op>(object).facts();

@@ -30,7 +30,9 @@ def eigsh(
     *,
     n: int | None = None,
     tol: float | None = None,
+    accuracy: float | None = None,
     max_iter: int = 1000,
+    method: str = "auto",
     momentum: str | float = "auto",
     damping: str = "auto",
     oversampling: str | int = "auto",
@@ -61,8 +63,15 @@ def eigsh(
     tol : float, optional
         Stop when ||A V - V V'AV||_F / ||A V||_F, measured on the very V that is returned, is at most this. None: 1e-10,
         in single precision 1e-5.
+    accuracy : float, optional
+        Stop when sin(theta) of the subspace is estimated to be at most this; without a ``tol`` of its own that is the
+        same number.
     max_iter : int
         Stop after so many iterations in any case.
+    method : {"auto", "anpm", "npm", "krylov"}
+        "anpm" is the accelerated noisy power method, "npm" the plain one, "krylov" a block Krylov space, for exact
+        products; "auto" takes krylov where products are exact and dear and nothing else is said about the iteration.
+        ``info.method`` names what was used.
     momentum : {"auto", "paper", "optimal", "none"} or float
         A number is the paper's beta; 2 sqrt(beta) must lie below the k-th eigenvalue.
     damping : {"auto", "centred", "symmetric"}
@@ -124,7 +133,9 @@ def eigsh(
     options = noise_options + option_texts(
         k=k,
         tol=tol,
+        accuracy=accuracy,
         max_iter=max_iter,
+        method=method,
         momentum=momentum,
         damping=damping,
         oversampling=oversampling,

@@ -96,8 +96,15 @@ class PCA(LinearProjection):
         Stop when the residual ||A V - V V'AV||_F / ||A V||_F of the covariance A, measured on the components returned,
         is at most this. None: 1e-10, in single precision 1e-5; and where the eigenvalues span so many orders of
         magnitude that this leaves an estimated sin(theta) above 1e-8, a few iterations more, as far as rounding allows.
+    accuracy : float, optional
+        Stop when sin(theta) of the subspace is estimated to be at most this; without a ``tol`` of its own that is the
+        same number.
     max_iter : int
         Stop after so many iterations in any case.
+    method : {"auto", "anpm", "npm", "krylov"}
+        "anpm" is the accelerated noisy power method, "npm" the plain one, "krylov" a block Krylov space, for exact
+        products; "auto" takes krylov where products are exact and dear and nothing else is said about the iteration.
+        ``info_.method`` names what was used.
     momentum : {"auto", "paper", "optimal", "none"} or float
         A number is the paper's beta.
     oversampling : "auto" or int
@@ -165,7 +172,9 @@ class PCA(LinearProjection):
         n_components: int | float | None = None,
         *,
         tol: float | None = None,
+        accuracy: float | None = None,
         max_iter: int = 1000,
+        method: str = "auto",
         momentum: str | float = "auto",
         oversampling: str | int = "auto",
         center: bool = True,
@@ -179,7 +188,9 @@ class PCA(LinearProjection):
     ) -> None:
         self.n_components = n_components
         self.tol = tol
+        self.accuracy = accuracy
         self.max_iter = max_iter
+        self.method = method
         self.momentum = momentum
         self.oversampling = oversampling
         self.center = center
@@ -290,7 +301,9 @@ class PCA(LinearProjection):
         options = noise_options + option_texts(
             n_components=rank,
             tol=self.tol,
+            accuracy=self.accuracy,
             max_iter=self.max_iter,
+            method=self.method,
             momentum=self.momentum,
             oversampling=self.oversampling,
             precision=precision_text(dtype, self.precision),
@@ -303,7 +316,7 @@ class PCA(LinearProjection):
         with in_python_words(*SPELT):
             options, model = self._options(rank, dtype)
             tolerance = _core.tolerance_of(options)
-            sharpen_to = SHARP if self.tol is None and dtype == np.float64 else 0.0
+            sharpen_to = SHARP if self.tol is None and self.accuracy is None and dtype == np.float64 else 0.0
             center = bool(self.center)
             start = None if start is None else np.ascontiguousarray(start, dtype=dtype)
             with watching(self.callback, self.verbose, tolerance, "PCA") as watch:

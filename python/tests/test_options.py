@@ -4,6 +4,7 @@ import inspect
 
 import numpy as np
 import pytest
+from conftest import sin_theta
 
 import hearsay
 from hearsay import _core
@@ -36,6 +37,7 @@ SPELT_OTHERWISE = {
     ("k", 6): "scipy's; the table has no default",
     ("precision", "auto"): "the number type of the data, which files have no say in: double, unless they are float32",
     ("tol", None): "the table's own, which depends on the precision",
+    ("accuracy", None): "0, which leaves it to the tolerance",
     ("noise", None): "none",
     ("lambda_1", None): "lambda_k",
     ("start_tangent", None): "that of a random start",
@@ -75,10 +77,29 @@ def test_a_tolerance_left_out_is_the_tables(kind):
     assert info.tolerance == pytest.approx(float(numbers[single]))
 
 
+def test_an_accuracy_stops_by_the_sine_and_sets_the_tolerance(samples):
+    rough = hearsay.PCA(2, accuracy=1e-3).fit(samples)
+    fine = hearsay.PCA(2).fit(samples)
+
+    assert rough.info_.tolerance == 1e-3 and rough.converged_
+    assert rough.info_.sin_theta_estimate <= 1e-3
+    assert rough.info_.products < fine.info_.products
+    assert sin_theta(fine.components_.T, rough.components_.T) <= 1e-3
+
+
+@pytest.mark.parametrize("method", ["anpm", "npm", "krylov"])
+def test_the_method_asked_for_is_the_one_that_is_used(method):
+    A = np.diag(np.r_[4.0, 3.0, np.linspace(1, 0.1, 98)])
+
+    assert hearsay.eigsh(A, 2, psd=True, method=method).info.method == method
+
+
 OUT_OF_RANGE = {
     "n_components": [0, -1],
     "tol": [0, -1, np.nan, np.inf],
+    "accuracy": [-1, 1, np.nan],
     "max_iter": [-1],
+    "method": ["lanczos"],
     "momentum": [-1, np.nan, "much"],
     "oversampling": [-1, "some"],
     "noise": ["gaussian:-1", "gaussian", "sphere:x", "white:1"],
@@ -96,7 +117,7 @@ def test_what_the_tables_range_excludes_is_refused(keyword, value, samples):
         hearsay.PCA(**{"n_components": 2, keyword: value}).fit(samples)
 
 
-@pytest.mark.parametrize("name", ["momentum", "damping"])
+@pytest.mark.parametrize("name", ["momentum", "damping", "method"])
 def test_every_word_of_a_choice_is_taken(name):
     A = np.diag(np.r_[4.0, 3.0, np.linspace(1, 0.1, 18)])
     for word in TABLE[name]["range"].split("|"):

@@ -17,6 +17,12 @@ constexpr Size tile_columns() {
 
 inline constexpr Size round_up(Size n, Size multiple) { return (n + multiple - 1) / multiple * multiple; }
 
+/// Rows that rotate() takes at once.
+template <class S>
+constexpr Size rotated_rows() {
+  return 256 / static_cast<Size>(sizeof(S));
+}
+
 template <class S>
 struct Table {
   /// Y(m x p) <- A X or, when accumulating, Y + A X. Entry (i, j) of A is A[i * row_stride + j * column_stride].
@@ -34,17 +40,21 @@ struct Table {
                           bool accumulate);
   Size narrow_columns;
 
-  /// Rows [first, last) of Y <- scale_row * (values . X), a CSR product; values == nullptr means all one, row_scale and
-  /// column_scale may be null. shift adds shift * X to Y.
+  /// Rows [first, last) of Y <- scale_row * (values . X) + shift X - beta Z, a CSR product and a step; values ==
+  /// nullptr means all one; row_scale, column_scale and Z may be null.
   void (*csr_multiply)(Size first, Size last, Size p, const std::int64_t* row_start, const std::int32_t* columns,
-                       const S* values, const S* row_scale, const S* column_scale, S shift, const S* X, Size ldx, S* Y,
-                       Size ldy);
+                       const S* values, const S* row_scale, const S* column_scale, S shift, const S* X, Size ldx,
+                       S beta, const S* Z, Size ldz, S* Y, Size ldy);
 
   /// out <- Z R^{-1}, R upper triangular p x p, row-major, non-singular; rows of Z independent. out may be Z.
   void (*solve_right)(Size m, Size p, const S* R, const S* Z, Size ldz, S* out, Size ldo);
 
   /// Y <- Y - shift X - beta Z.
   void (*subtract)(Size m, Size p, S shift, const S* X, Size ldx, S beta, const S* Z, Size ldz, S* Y, Size ldy);
+
+  /// Turns the columns of a column-major strip of rotated_rows() rows: each chain is a first column j and a number of
+  /// rotations (c, s), the i-th of which takes columns a = j + i and b = a + 1 to c a + s b and c b - s a.
+  void (*rotate)(Size chains, const Size* first_and_count, const S* rotations, S* strip);
 
   /// Whether every entry is finite.
   bool (*all_finite)(Size m, Size p, const S* X, Size ldx);

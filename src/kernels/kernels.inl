@@ -211,7 +211,7 @@ void multiply_narrow(Size m, Size n, Size p, const S* A, Size lda, const S* X_t,
 template <class S, Size bytes, Size V>
 inline void csr_row(std::int64_t first, std::int64_t last, std::int64_t end, Size p, const std::int32_t* columns,
                     const S* values, S scale, const S* column_scale, S shift, const S* X_row, const S* X, Size ldx,
-                    S* Y) {
+                    S beta, const S* Z_row, S* Y) {
   constexpr Size lanes = Simd<S, bytes>::lanes;
   constexpr std::int64_t ahead = 32;
   const Size tail = p - lanes;
@@ -230,70 +230,95 @@ inline void csr_row(std::int64_t first, std::int64_t last, std::int64_t end, Siz
   }
   for (Size v = 0; v < V; ++v) {
     const Size at = v + 1 < V ? v * lanes : tail;
-    store(Y + at, scale * sum[v] + shift * load<S, bytes>(X_row + at));
+    auto y = scale * sum[v] + shift * load<S, bytes>(X_row + at);
+    if (Z_row) y -= beta * load<S, bytes>(Z_row + at);
+    store(Y + at, y);
   }
 }
 
-template <class S, Size bytes, Size V>
-void csr_rows(Size first, Size last, Size p, const std::int64_t* row_start, const std::int32_t* columns,
-              const S* values, const S* row_scale, const S* column_scale, S shift, const S* X, Size ldx, S* Y,
-              Size ldy) {
-  if constexpr (V > 1) {
-    if (p <= (V - 1) * Simd<S, bytes>::lanes)
-      return csr_rows<S, bytes, V - 1>(first, last, p, row_start, columns, values, row_scale, column_scale, shift, X,
-                                       ldx, Y, ldy);
+// The arguments that all loops over rows share.
+template <class S>
+struct CsrStep {
+  const std::int64_t* row_start;
+  const std::int32_t* columns;
+  const S *values, *row_scale, *column_scale;
+  S shift;
+  const S* X;
+  Size ldx;
+  S beta;
+  const S* Z;
+  Size ldz;
+  S* Y;
+  Size ldy;
+
+  S scale(Size row) const { return row_scale ? row_scale[row] : S(1); }
+  const S* Z_row(Size row) const { return Z ? Z + row * ldz : nullptr; }
+  CsrStep from_column(Size c) const {
+    CsrStep moved = *this;
+    moved.X += c;
+    moved.Z += Z ? c : 0;
+    moved.Y += c;
+    return moved;
   }
-  const std::int64_t end = row_start[last];
+};
+
+template <class S, Size bytes, Size V>
+void csr_rows(Size first, Size last, Size p, const CsrStep<S>& step) {
+  if constexpr (V > 1) {
+    if (p <= (V - 1) * Simd<S, bytes>::lanes) return csr_rows<S, bytes, V - 1>(first, last, p, step);
+  }
+  const std::int64_t end = step.row_start[last];
   for (Size i = first; i < last; ++i)
-    csr_row<S, bytes, V>(row_start[i], row_start[i + 1], end, p, columns, values, row_scale ? row_scale[i] : S(1),
-                         column_scale, shift, X + i * ldx, X, ldx, Y + i * ldy);
+    csr_row<S, bytes, V>(step.row_start[i], step.row_start[i + 1], end, p, step.columns, step.values, step.scale(i),
+                         step.column_scale, step.shift, step.X + i * step.ldx, step.X, step.ldx, step.beta,
+                         step.Z_row(i), step.Y + i * step.ldy);
 }
 
 // Fewer columns than a vector holds: narrower vectors, two at most; at last single numbers.
 template <class S, Size bytes>
-void csr_narrow(Size first, Size last, Size p, const std::int64_t* row_start, const std::int32_t* columns,
-                const S* values, const S* row_scale, const S* column_scale, S shift, const S* X, Size ldx, S* Y,
-                Size ldy) {
+void csr_narrow(Size first, Size last, Size p, const CsrStep<S>& step) {
   if constexpr (bytes > static_cast<Size>(sizeof(S))) {
     if (p < Simd<S, bytes>::lanes)
-      csr_narrow<S, bytes / 2>(first, last, p, row_start, columns, values, row_scale, column_scale, shift, X, ldx, Y,
-                               ldy);
+      csr_narrow<S, bytes / 2>(first, last, p, step);
     else
-      csr_rows<S, bytes, 2>(first, last, p, row_start, columns, values, row_scale, column_scale, shift, X, ldx, Y, ldy);
+      csr_rows<S, bytes, 2>(first, last, p, step);
   } else {
     for (Size i = first; i < last; ++i) {
       S sum = S(0);
-      for (std::int64_t e = row_start[i]; e < row_start[i + 1]; ++e) {
-        const Size j = columns[e];
-        S a = values ? values[e] : S(1);
-        if (column_scale) a *= column_scale[j];
-        sum += a * X[j * ldx];
+      for (std::int64_t e = step.row_start[i]; e < step.row_start[i + 1]; ++e) {
+        const Size j = step.columns[e];
+        S a = step.values ? step.values[e] : S(1);
+        if (step.column_scale) a *= step.column_scale[j];
+        sum += a * step.X[j * step.ldx];
       }
-      Y[i * ldy] = (row_scale ? row_scale[i] : S(1)) * sum + shift * X[i * ldx];
+      S y = step.scale(i) * sum + step.shift * step.X[i * step.ldx];
+      if (step.Z) y -= step.beta * step.Z[i * step.ldz];
+      step.Y[i * step.ldy] = y;
     }
   }
 }
 
 template <class S>
-void csr_multiply(Size first, Size last, Size p, const std::int64_t* row_start, const std::int32_t* columns,
-                  const S* values, const S* row_scale, const S* column_scale, S shift, const S* X, Size ldx, S* Y,
-                  Size ldy) {
+void csr_columns(Size first, Size last, Size p, const CsrStep<S>& step) {
   constexpr Size lanes = Simd<S>::lanes, widest = 8 * lanes;
-  if (p > widest && last - first > 1) {  // a row at a time, so that the rows of X are read from end to end
-    for (Size i = first; i < last; ++i)
-      csr_multiply(i, i + 1, p, row_start, columns, values, row_scale, column_scale, shift, X, ldx, Y, ldy);
-    return;
-  }
   for (Size c = 0; c < p; c += widest) {
     // what is left, or where that is less than a vector, the last vector of them again
     const Size from = p - c < lanes && p >= lanes ? p - lanes : c, width = smaller(widest, p - from);
     if (width >= lanes)
-      csr_rows<S, vector_bytes, 8>(first, last, width, row_start, columns, values, row_scale, column_scale, shift,
-                                   X + from, ldx, Y + from, ldy);
+      csr_rows<S, vector_bytes, 8>(first, last, width, step.from_column(from));
     else
-      csr_narrow<S, vector_bytes / 2>(first, last, width, row_start, columns, values, row_scale, column_scale, shift,
-                                      X + from, ldx, Y + from, ldy);
+      csr_narrow<S, vector_bytes / 2>(first, last, width, step.from_column(from));
   }
+}
+
+template <class S>
+void csr_multiply(Size first, Size last, Size p, const std::int64_t* row_start, const std::int32_t* columns,
+                  const S* values, const S* row_scale, const S* column_scale, S shift, const S* X, Size ldx, S beta,
+                  const S* Z, Size ldz, S* Y, Size ldy) {
+  const CsrStep<S> step{row_start, columns, values, row_scale, column_scale, shift, X, ldx, beta, Z, ldz, Y, ldy};
+  if (p <= 8 * Simd<S>::lanes) return csr_columns(first, last, p, step);
+  // a row at a time, so that the rows of X are read from end to end
+  for (Size i = first; i < last; ++i) csr_columns(i, i + 1, p, step);
 }
 
 template <int... index>
@@ -416,6 +441,26 @@ void subtract(Size m, Size p, S shift, const S* X, Size ldx, S beta, const S* Z,
   }
 }
 
+// A column that two rotations share stays in registers between them.
+template <class S>
+void rotate(Size chains, const Size* first_and_count, const S* rotations, S* strip) {
+  constexpr Size lanes = Simd<S>::lanes, rows = rotated_rows<S>(), vectors = rows / lanes;
+  for (Size chain = 0; chain < chains; ++chain) {
+    S* column = strip + first_and_count[2 * chain] * rows;
+    typename Simd<S>::Vec carried[vectors];
+    for (Size v = 0; v < vectors; ++v) carried[v] = load(column + v * lanes);
+    for (Size i = 0; i < first_and_count[2 * chain + 1]; ++i, rotations += 2, column += rows) {
+      const S c = rotations[0], s = rotations[1];
+      for (Size v = 0; v < vectors; ++v) {
+        const auto next = load(column + rows + v * lanes);
+        store(column + v * lanes, c * carried[v] + s * next);
+        carried[v] = c * next - s * carried[v];
+      }
+    }
+    for (Size v = 0; v < vectors; ++v) store(column + v * lanes, carried[v]);
+  }
+}
+
 // Zero times a number is zero unless the number is not finite, and a sum that is once NaN stays so.
 template <class S>
 bool all_finite(Size m, Size p, const S* X, Size ldx) {
@@ -441,7 +486,7 @@ bool all_finite(Size m, Size p, const S* X, Size ldx) {
 template <class S>
 constexpr Table<S> make_table() {
   return {multiply<S>,    pack<S>,     multiply_narrow<S>, narrow_columns<S>(), csr_multiply<S>,
-          solve_right<S>, subtract<S>, all_finite<S>,      HEARSAY_KERNEL_NAME};
+          solve_right<S>, subtract<S>, rotate<S>,          all_finite<S>,       HEARSAY_KERNEL_NAME};
 }
 
 }  // namespace

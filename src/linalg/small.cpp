@@ -1,15 +1,16 @@
-#include <Eigen/Eigenvalues>
+#include <algorithm>
 #include <cmath>
 
 #include "hearsay/linalg.hpp"
+#include "hearsay/threads.hpp"
+#include "linalg/small_spectrum.hpp"
 
 namespace hearsay {
 
 template <class S>
 SmallEigen<S> symmetric_eigen(const Small<S>& H) {
-  const Small<S> symmetric = (H + H.transpose()) / S(2);
-  const Eigen::SelfAdjointEigenSolver<Small<S>> solver(symmetric);
-  return {solver.eigenvalues().reverse(), solver.eigenvectors().rowwise().reverse()};
+  const detail::SmallSpectrum<S> spectrum(H);
+  return {spectrum.values(), spectrum.vectors()};
 }
 
 template <class S>
@@ -23,11 +24,26 @@ S spectral_norm(ConstBlockView<S> X) {
 
 template <class S>
 void canonical_signs(BlockView<S> X) {
-  for (Index j = 0; j < X.cols(); ++j) {
-    Index largest = 0;
-    X.col(j).cwiseAbs().maxCoeff(&largest);
-    if (X(largest, j) < 0) X.col(j) = -X.col(j);
+  // Rows lie side by side: a chunk of them at a time, and the first of equals wins.
+  constexpr Index chunk_rows = 1024;
+  const Index d = X.rows(), p = X.cols(), chunks = (d + chunk_rows - 1) / chunk_rows;
+  if (d == 0) return;
+  Block<S> largest(chunks, p);
+#pragma omp parallel for schedule(static) num_threads(X.size() < 100000 ? 1 : threads())
+  for (Index c = 0; c < chunks; ++c) {
+    const Index first = c * chunk_rows, last = std::min(d, first + chunk_rows);
+    largest.row(c) = X.row(first);
+    for (Index i = first + 1; i < last; ++i)
+      for (Index j = 0; j < p; ++j)
+        if (std::abs(X(i, j)) > std::abs(largest(c, j))) largest(c, j) = X(i, j);
   }
+  Eigen::Matrix<S, 1, Eigen::Dynamic> sign = largest.row(0);
+  for (Index c = 1; c < chunks; ++c)
+    for (Index j = 0; j < p; ++j)
+      if (std::abs(largest(c, j)) > std::abs(sign(j))) sign(j) = largest(c, j);
+  sign = sign.unaryExpr([](S value) { return value < 0 ? S(-1) : S(1); });
+#pragma omp parallel for schedule(static) num_threads(X.size() < 100000 ? 1 : threads())
+  for (Index i = 0; i < d; ++i) X.row(i).array() *= sign.array();
 }
 
 template SmallEigen<float> symmetric_eigen<float>(const Small<float>&);

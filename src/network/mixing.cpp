@@ -26,7 +26,8 @@ void mix_rows(const CsrMatrix<double>& W, const MixStep& step, ConstBlockView<do
     const Index column = task / chunks * panel_columns, columns = std::min(panel_columns, numbers - column);
     const Index first = task % chunks * chunk_rows, last = std::min(n, first + chunk_rows);
     kernel.csr_multiply(first, last, columns, W.row_start.data(), W.columns.data(), W.values.data(), mixed.data(),
-                        nullptr, step.self, Z.data() + column, Z.outerStride(), out.data() + column, out.outerStride());
+                        nullptr, step.self, Z.data() + column, Z.outerStride(), 0, nullptr, 0, out.data() + column,
+                        out.outerStride());
     if (step.previous != 0)
       out.block(first, column, last - first, columns) +=
           step.previous * Z_prev.block(first, column, last - first, columns);
@@ -45,7 +46,8 @@ void mix_rows(const CsrMatrix<double>& W, std::span<const Index> rows, const Mix
     const Index column = task / count * panel_columns, columns = std::min(panel_columns, numbers - column);
     const Index i = rows[static_cast<std::size_t>(task % count)];
     kernel.csr_multiply(i, i + 1, columns, W.row_start.data(), W.columns.data(), W.values.data(), mixed.data(), nullptr,
-                        step.self, Z.data() + column, Z.outerStride(), out.data() + column, out.outerStride());
+                        step.self, Z.data() + column, Z.outerStride(), 0, nullptr, 0, out.data() + column,
+                        out.outerStride());
     if (step.previous != 0)
       out.row(i).segment(column, columns) += step.previous * Z_prev.row(i).segment(column, columns);
   }

@@ -326,8 +326,8 @@ void RankNetwork::mix_edge(const MixStep& step, ConstBlockView<double> Z, ConstB
       const Index a = edge_[static_cast<std::size_t>(b)];
       auto out_row = out.row(a).segment(column, columns);
       kernel.csr_multiply(b, b + 1, columns, edge_rows_.row_start.data(), edge_rows_.columns.data(),
-                          edge_rows_.values.data(), mixed.data(), nullptr, step.self, stack, columns, out_row.data(),
-                          0);
+                          edge_rows_.values.data(), mixed.data(), nullptr, step.self, stack, columns, 0, nullptr, 0,
+                          out_row.data(), 0);
       if (step.previous != 0) out_row += step.previous * Z_prev.row(a).segment(column, columns);
     }
   }

@@ -16,9 +16,17 @@ namespace {
 
 constexpr Index rows_per_task = 256;
 
+// Y <- D S E X + shift X - beta Z, D and E the two scales.
 template <class S>
-void csr_product(CsrView<S> A, const S* row_scale, const S* column_scale, S shift, ConstBlockView<S> X,
-                 BlockView<S> Y) {
+struct CsrStep {
+  const S *row_scale = nullptr, *column_scale = nullptr;
+  S shift = 0, beta = 0;
+  const S* Z = nullptr;
+  Index ldz = 0;
+};
+
+template <class S>
+void csr_product(CsrView<S> A, const CsrStep<S>& step, ConstBlockView<S> X, BlockView<S> Y) {
   const auto& kernel = kernels::table<S>();
   const S* values = A.values.empty() ? nullptr : A.values.data();
   const Index tasks = (A.rows + rows_per_task - 1) / rows_per_task;
@@ -28,7 +36,8 @@ void csr_product(CsrView<S> A, const S* row_scale, const S* column_scale, S shif
 #pragma omp parallel for schedule(dynamic, 4) num_threads(A.nonzeros() * X.cols() < 100000 ? 1 : threads())
   for (Index task = 0; task < tasks; ++task)
     kernel.csr_multiply(task * rows_per_task, std::min(A.rows, (task + 1) * rows_per_task), X.cols(),
-                        A.row_start.data(), A.columns.data(), values, row_scale, column_scale, shift, x, ldx, y, ldy);
+                        A.row_start.data(), A.columns.data(), values, step.row_scale, step.column_scale, step.shift, x,
+                        ldx, step.beta, step.Z, step.ldz, y, ldy);
 }
 
 }  // namespace
@@ -57,7 +66,12 @@ SparseSymmetric<S>::SparseSymmetric(CsrView<S> A) : A_(A) {
 
 template <class S>
 void SparseSymmetric<S>::apply(ConstBlockView<S> X, BlockView<S> Y) const {
-  csr_product<S>(A_, nullptr, nullptr, S(0), X, Y);
+  csr_product<S>(A_, {}, X, Y);
+}
+
+template <class S>
+void SparseSymmetric<S>::apply_step(ConstBlockView<S> X, S shift, S beta, ConstBlockView<S> Z, BlockView<S> Y) const {
+  csr_product<S>(A_, {.shift = -shift, .beta = beta, .Z = Z.data(), .ldz = Z.outerStride()}, X, Y);
 }
 
 template <class S>
@@ -111,7 +125,21 @@ NormalisedGraph<S>::NormalisedGraph(const Graph& graph) {
 
 template <class S>
 void NormalisedGraph<S>::apply(ConstBlockView<S> X, BlockView<S> Y) const {
-  csr_product<S>(borrow(adjacency_), inverse_sqrt_degrees_.data(), inverse_sqrt_degrees_.data(), S(1), X, Y);
+  const S* scale = inverse_sqrt_degrees_.data();
+  csr_product<S>(borrow(adjacency_), {.row_scale = scale, .column_scale = scale, .shift = 1}, X, Y);
+}
+
+template <class S>
+void NormalisedGraph<S>::apply_step(ConstBlockView<S> X, S shift, S beta, ConstBlockView<S> Z, BlockView<S> Y) const {
+  const S* scale = inverse_sqrt_degrees_.data();
+  csr_product<S>(borrow(adjacency_),
+                 {.row_scale = scale,
+                  .column_scale = scale,
+                  .shift = 1 - shift,
+                  .beta = beta,
+                  .Z = Z.data(),
+                  .ldz = Z.outerStride()},
+                 X, Y);
 }
 
 template class DenseSymmetric<float>;

@@ -1,14 +1,17 @@
 // Block Krylov space for exact products.
 //   K = [Q_1 ... Q_m],   A Q_m - K K'A Q_m = Q_{m+1} B,   H = K'A K = U Theta U',   V = K U
 //   A V - V Theta = Q_{m+1} B (last rows of U): the residuals cost no product and no pass over K.
-// A full space is restarted with its p leading Ritz vectors in place of K (thick restart), after which the relation
-// holds as before.
+// A Q_m lies in Q_{m-1}, Q_m and Q_{m+1} alone. A full space is restarted with its p leading Ritz vectors in place of K
+// (thick restart), after which the relation holds as before, and the first new block meets all of them.
 //
 // Reference   Wu and Simon (2000); Zhou and Saad (2008) for blocks.
-// Why         Blocks of 16 columns cost little more than one, and find an eigenvalue of multiplicity up to 16 that a
-//             single vector cannot see. All vectors are orthogonalised against all, twice: nothing is found twice.
+// Why         Blocks of 16 columns cost little more than one where a product is dear. All vectors are orthogonalised
+//             against all: nothing is found twice.
+// Careful     A block of w columns finds w copies of an eigenvalue and no more. Where so many wanted Ritz values all
+// but
+//             agree, random columns join the block, and get as many steps as the first ones had.
 // Legend      d, k, p  dimension, rank, columns kept | K  d x n orthonormal | Q  the newest block | B  its triangular
-//             factor | H  n x n | V  the answer
+//             factor | H  n x n | theta, U  its eigenvalues and eigenvectors | V  the answer
 #include "solver/krylov.hpp"
 
 #include <fmt/format.h>
@@ -23,6 +26,7 @@
 #include "hearsay/random.hpp"
 #include "hearsay/threads.hpp"
 #include "linalg/memory.hpp"
+#include "linalg/small_spectrum.hpp"
 #include "solver/extract.hpp"
 #include "solver/scale.hpp"
 #include "solver/stopping.hpp"
@@ -36,7 +40,13 @@ Index kept_columns(Index d, const PowerOptions& options) {
   return std::min(d, options.rank + std::max<Index>(1, extra));
 }
 
-Index block_columns(Index d, const PowerOptions& options) { return std::min<Index>(d, options.rank <= 4 ? 8 : 16); }
+// A few more than the rank, as long as one more costs little. Where orthogonality costs more than the product, fewer:
+// the space then holds higher powers of A.
+Index block_columns(Index d, const OperatorFacts& facts, const PowerOptions& options) {
+  const bool cheap =
+      facts.multiply_adds > 0 && facts.multiply_adds < 4.0 * static_cast<double>(d) * static_cast<double>(options.rank);
+  return std::min<Index>(d, cheap ? 8 : std::clamp<Index>((options.rank / 4 + 1) * 4, 8, 16));
+}
 
 template <class S>
 class Space {
@@ -48,7 +58,8 @@ class Space {
         d_(A.dim()),
         k_(options.rank),
         p_(kept_columns(d_, options)),
-        stopping_{.d = d_, .k = k_, .p = p_, .epsilon = std::numeric_limits<S>::epsilon()} {
+        stopping_{.d = d_, .k = k_, .p = p_, .epsilon = std::numeric_limits<S>::epsilon()},
+        orthogonality_(static_cast<S>(std::min(0.01 * std::sqrt(stopping_.epsilon), 1e-5 * options.tolerance))) {
     require_sound(options, d_);
     require(hooks.reference == nullptr || hooks.reference->rows() == d_,
             fmt::format("reference of {} rows: must have {}, as the matrix has",
@@ -60,28 +71,32 @@ class Space {
     for (Index next_look = k_ + 1;;) {
       // A few milliseconds' work is done before another thread is awake.
       const auto columns = static_cast<double>(Q_.cols()), d = static_cast<double>(d_);
-      work_ += columns * (A_.facts().multiply_adds + 4 * d * static_cast<double>(n_ + Q_.cols()));
-      const OneThread alone(A_.facts().multiply_adds > 0 && work_ < 1e8);
+      work_ += columns * (A_.facts().multiply_adds + 2 * d * static_cast<double>(n_ + Q_.cols()));
+      const OneThread alone(A_.facts().multiply_adds > 0 && work_ < 4e7);
       if (!extend()) return finish(Status::breakdown);
       const bool full = n_ + Q_.cols() > K_.cols() || n_ == d_;
-      if (n_ < next_look && !full && t_ < options_.max_iterations) continue;
-      ritz_ = symmetric_eigen<S>(H_.topLeftCorner(n_, n_));
-      require_no_negative_eigenvalue(static_cast<double>(ritz_.values(n_ - 1)),
-                                     1e3 * stopping_.epsilon * static_cast<double>(H_.topLeftCorner(n_, n_).norm()),
-                                     total_exponent());
-      remember();
+      if (exhausted_ && n_ <= k_ && n_ < d_) start_afresh();
+      if (n_ < next_look && !full && !exhausted_ && t_ < options_.max_iterations) continue;
+      look();
       if (hooks_.observe && !observe()) return finish(Status::stopped_by_observer);
-      if (reached()) return finish(Status::converged);
-      if (at_rounding_floor(stopping_, history_)) return finish(Status::noise_floor);
+      if (t_ >= not_before_ || n_ == d_) {
+        if (may_lack_copies())
+          widen();
+        else if (reached())
+          return finish(Status::converged);
+        else if (at_rounding_floor(stopping_, history_))
+          return finish(Status::noise_floor);
+      }
       if (t_ >= options_.max_iterations) return finish(Status::iteration_limit);
-      if (full) restart();
-      next_look = n_ + blocks_to_go() * Q_.cols();
+      if (exhausted_ && n_ < d_) start_afresh();
+      if (n_ + Q_.cols() > K_.cols() || n_ == d_) restart();
+      next_look = n_ + std::max(blocks_to_go(), not_before_ - t_) * Q_.cols();
     }
   }
 
  private:
   void start() {
-    const Index s = block_columns(d_, options_);
+    const Index s = block_columns(d_, A_.facts(), options_);
     const OneThread alone(d_ < 100000);
     const Index given = hooks_.start == nullptr ? 0 : std::min(hooks_.start->cols(), p_);
     Q_.resize(d_, std::max(s, given));
@@ -92,10 +107,11 @@ class Space {
       require(all_finite<S>(*hooks_.start), "start block: has a value that is not finite");
       Q_.leftCols(given) = hooks_.start->leftCols(given);
     }
-    const Index capacity = std::min(d_, krylov_capacity(d_, options_) + Q_.cols() - s);
+    const Index capacity = std::min(d_, krylov_capacity(d_, A_.facts(), options_) + Q_.cols() - s);
     resize_large<S>(K_, d_, capacity);
     H_ = Small<S>::Zero(capacity, capacity);
     thin_qr<S>(Q_, B_);
+    width_ = Q_.cols();
   }
 
   // Takes Q into K, and what its product adds becomes the next Q. False where the product is not finite.
@@ -109,42 +125,73 @@ class Space {
     products_ += w;
     ++passes_;
     ++t_;
-    const Small<S> h = gram<S>(K_.leftCols(n_ + w), W_);
+    const Index end = n_ + w;
+    const Small<S> h = gram<S>(K_.middleCols(met_, end - met_), W_);
     if (!h.allFinite()) return false;
-    H_.block(0, n_, n_ + w, w) = h;
-    H_.block(n_, 0, w, n_) = h.topRows(n_).transpose();
-    n_ += w;
-    last_ = w;
+    H_.block(0, n_, met_, w).setZero();
+    H_.block(met_, n_, end - met_, w) = h;
+    H_.block(n_, 0, w, n_) = H_.block(0, n_, n_, w).transpose();
 
     Q_.swap(W_);
-    subtract_projection(h);
-    B_ = Small<S>::Identity(w, w);
-    Small<S> R;
-    // Twice is enough, unless Q was all but in K: then what is left of it is rounding, and takes a third time.
-    for (int pass = 0; pass < 3; ++pass) {
-      thin_qr<S>(Q_, R);
-      B_ = (R * B_).eval();
-      if (pass > 0 && R.diagonal().minCoeff() > S(0.5)) break;
-      subtract_projection(gram<S>(K_.leftCols(n_), Q_));
-    }
-    if (n_ + w > d_ && n_ < d_) {  // the last block fills the space
-      Q_ = Q_.leftCols(d_ - n_).eval();
-      B_ = B_.topRows(d_ - n_).eval();
-    }
+    subtract_projection(met_, end, h);
+    met_ = n_;
+    n_ = end;
+    last_ = w;
+    const auto left = static_cast<double>(frobenius_norm<S>(Q_));
+    exhausted_ = left <= std::min(1e3 * stopping_.epsilon, 0.01 * options_.tolerance) * static_cast<double>(h.norm());
+    if (exhausted_)
+      B_ = static_cast<S>(left) * Small<S>::Identity(w, w);
+    else
+      orthonormalise();
     return true;
   }
 
-  // Q <- Q - K h
-  void subtract_projection(const Small<S>& h) {
+  // Q B <- Q, with Q orthogonal to K.
+  void orthonormalise() {
+    Small<S> R;
+    thin_qr<S>(Q_, B_);
+    // What the three terms leave along K is rounding. It is taken out where it has grown, which is far below where it
+    // would show in what is asked for; and again where so little of Q is left that rounding is most of it.
+    for (int pass = 0; pass < 3; ++pass) {
+      const Small<S> along = gram<S>(K_.leftCols(n_), Q_);
+      if (!(along.colwise().norm().maxCoeff() > orthogonality_)) break;
+      subtract_projection(0, n_, along);
+      thin_qr<S>(Q_, R);
+      B_ = (R * B_).eval();
+      if (R.diagonal().minCoeff() > S(0.5)) break;
+    }
+    if (n_ + Q_.cols() > d_ && n_ < d_) {  // the last block fills the space
+      Q_ = Q_.leftCols(d_ - n_).eval();
+      B_ = B_.topRows(d_ - n_).eval();
+    }
+  }
+
+  // K holds all that its start can reach: another one.
+  void start_afresh() {
+    fill_normal<S>({.seed = options_.seed, .stream = Stream::start_block, .iteration = static_cast<std::uint32_t>(t_)},
+                   Q_);
+    orthonormalise();
+    B_.setZero();
+    exhausted_ = false;
+  }
+
+  // Q <- Q - K h, for columns [first, last) of K
+  void subtract_projection(Index first, Index last, const Small<S>& h) {
     part_.resize(d_, Q_.cols());
-    multiply<S>(K_.leftCols(n_), h, part_);
+    multiply<S>(K_.middleCols(first, last - first), h, part_);
     Q_ -= part_;
   }
 
-  void remember() {
+  void look() {
+    spectrum_ = SmallSpectrum<S>(H_.topLeftCorner(n_, n_));
+    theta_ = spectrum_.values();
+    U_.resize(0, 0);
+    require_no_negative_eigenvalue(static_cast<double>(theta_(n_ - 1)),
+                                   1e3 * stopping_.epsilon * static_cast<double>(H_.topLeftCorner(n_, n_).norm()),
+                                   total_exponent());
     const Index seen = std::min(p_, n_);
-    const Vector<double> theta = ritz_.values.head(seen).template cast<double>();
-    residuals_ = (B_ * ritz_.vectors.bottomRows(last_).leftCols(seen)).colwise().norm().template cast<double>();
+    const Vector<double> theta = theta_.head(seen).template cast<double>();
+    residuals_ = (B_ * spectrum_.last_rows(last_).leftCols(seen)).colwise().norm().template cast<double>();
     if (n_ == d_) residuals_.setZero();
     HistoryEntry entry{.t = t_,
                        .noise = noise_from_asymmetry<S>(H_.block(n_ - last_, n_ - last_, last_, last_)),
@@ -170,6 +217,47 @@ class Space {
     return now.residual <= options_.tolerance && (options_.sine_goal == 0 || now.sine_estimate <= options_.sine_goal);
   }
 
+  // Whether w wanted Ritz values are one to the accuracy asked for, w the columns of the block, so that there may be
+  // more of them; where they differ by more, the block comes to see them all.
+  bool may_lack_copies() const {
+    if (n_ == d_) return false;
+    const double alike = std::clamp(5 * std::max(options_.sine_goal, options_.tolerance), 1e-3, 5e-2);
+    const auto edge = static_cast<double>(theta_(std::min(p_, n_) - 1));
+    for (Index i = 0; i + width_ <= k_; ++i) {
+      const auto upper = static_cast<double>(theta_(i)), lower = static_cast<double>(theta_(i + width_ - 1));
+      const double close = alike * (lower - edge);
+      if (upper - lower <= close && (reached() || residuals_.segment(i, width_).maxCoeff() <= close)) return true;
+    }
+    return false;
+  }
+
+  // Q gets as many random columns again, orthogonal to all others.
+  void widen() {
+    if (exhausted_) start_afresh();
+    const Index before = Q_.cols(), more = std::min(width_, d_ - n_ - before);
+    not_before_ = 2 * t_;
+    width_ += more;
+    if (more <= 0) return;
+    Block<S> wide(d_, before + more);
+    fill_normal<S>({.seed = options_.seed, .stream = Stream::start_block, .iteration = static_cast<std::uint32_t>(t_)},
+                   wide);
+    wide.leftCols(before) = Q_;
+    Q_.swap(wide);
+    Small<S> R;
+    for (int pass = 0; pass < 2; ++pass) {
+      subtract_projection(0, n_, gram<S>(K_.leftCols(n_), Q_));
+      thin_qr<S>(Q_, R);  // R is the identity in its first columns, which are orthonormal already
+    }
+    Small<S> B = Small<S>::Zero(before + more, B_.cols());
+    B.topRows(before) = B_;
+    B_.swap(B);
+    const Index capacity = std::min(d_, p_ + 5 * Q_.cols());
+    if (capacity > K_.cols()) {
+      K_.conservativeResize(Eigen::NoChange, capacity);
+      H_.conservativeResize(capacity, capacity);
+    }
+  }
+
   // Blocks until it is worth looking at the Ritz values again, at the pace of the last two looks.
   Index blocks_to_go() const {
     if (history_.size() < 2) return 1;
@@ -182,17 +270,23 @@ class Space {
 
   // out <- the leading Ritz vectors.
   void rotate(Index columns, Block<S>& out) {
+    if (U_.size() == 0) U_ = spectrum_.vectors();
     out.resize(d_, columns);
-    multiply<S>(K_.leftCols(n_), Small<S>(ritz_.vectors.leftCols(columns)), out);
+    multiply<S>(K_.leftCols(n_), Small<S>(U_.leftCols(columns)), out);
   }
 
   void restart() {
     rotate(p_, W_);
     K_.leftCols(p_) = W_;
-    H_.topLeftCorner(p_, p_) = ritz_.values.head(p_).asDiagonal();
+    H_.topLeftCorner(p_, p_) = theta_.head(p_).asDiagonal();
     n_ = p_;
-    ritz_ = {ritz_.values.head(p_).eval(), Small<S>::Identity(p_, p_)};
+    met_ = 0;
+    theta_ = theta_.head(p_).eval();
+    U_ = Small<S>::Identity(p_, p_);
   }
+
+  // What rounding leaves of a residual, relative to the largest eigenvalues; an upper estimate.
+  double rounding() const { return 10 * stopping_.epsilon * std::sqrt(static_cast<double>(d_)); }
 
   int total_exponent() const { return A_.facts().exponent + exponent_; }
 
@@ -204,27 +298,34 @@ class Space {
     PowerResult<S> result;
     result.method = SolveMethod::krylov;
     if (status == Status::breakdown) {
-      n_ = ritz_.values.size();
+      n_ = theta_.size();
       result.notes.push_back(fmt::format("the product of block {} was not finite; this is the basis before it", t_));
     }
     rotate(std::min(p_, n_), result.block);
     result.basis = result.block.leftCols(k_);
-    Vector<S> theta = ritz_.values.head(k_);
+    Small<S> R;
+    thin_qr<S>(result.basis, R);  // K is orthonormal to orthogonality_
+    Vector<S> theta = theta_.head(k_);
     result.residual = last.residual;
     double sine = last.sine_estimate;
-    if (status != Status::breakdown && last.residual <= 1e4 * stopping_.epsilon) {  // claims near rounding are measured
+    // What the relation says of a residual near rounding is measured where it matters, and not believed elsewhere.
+    if (status != Status::breakdown && last.residual <= 1e4 * stopping_.epsilon &&
+        options_.tolerance <= 1e4 * stopping_.epsilon) {
       Extracted<S> measured = measure<S>(A_, result.basis, exponent_);
       products_ += k_;
       ++passes_;
-      if (last.residual > 0 && measured.residual > last.residual) sine *= measured.residual / last.residual;
-      // A space that is everything leaves rounding alone, and no estimate but residual over gap.
-      if (last.residual == 0 && last.theta_k > last.theta_next)
-        sine = measured.absolute_residual / (last.theta_k - last.theta_next);
+      result.residual = measured.residual;
       result.basis = std::move(measured.V);
       theta = measured.theta;
-      result.residual = measured.residual;
       if (status == Status::converged && !(measured.residual <= options_.tolerance)) status = Status::noise_floor;
+    } else {
+      result.residual = std::max({last.residual, rounding(), static_cast<double>(orthogonality_)});
     }
+    if (last.residual > 0 && result.residual > last.residual) sine *= result.residual / last.residual;
+    // A space that is everything leaves rounding alone, and no estimate but residual over gap.
+    if (last.residual == 0 && last.theta_k > last.theta_next)
+      sine = result.residual * theta.template cast<double>().norm() / (last.theta_k - last.theta_next);
+    if (status != Status::breakdown && ((t_ < not_before_ && n_ < d_) || may_lack_copies())) sine = 1;
     canonical_signs<S>(result.basis);
     if (A_.facts().positive_semidefinite) theta = theta.cwiseMax(S(0));
     set_eigenvalues<S>(result, theta, total_exponent());
@@ -254,33 +355,41 @@ class Space {
   const Hooks<S>& hooks_;
   const Index d_, k_, p_;
   const StoppingFacts stopping_;
+  const S orthogonality_;  // the cosine that is left between a new column and K
   Block<S> K_, Q_, W_, part_, V_;
   Small<S> H_, B_;
-  SmallEigen<S> ritz_;
+  SmallSpectrum<S> spectrum_;
+  Vector<S> theta_;
+  Small<S> U_;  // empty until somebody needs it
   Vector<double> residuals_;
   int exponent_ = 0;
-  double work_ = 0;  // multiply-adds so far
-  Index n_ = 0, last_ = 0, t_ = 0, products_ = 0, passes_ = 0;
+  double work_ = 0;                   // multiply-adds so far
+  bool exhausted_ = false;            // A K lies in K, to rounding, and Q is not orthonormal
+  Index n_ = 0, last_ = 0, met_ = 0;  // columns of K, of them new, and from where on the next product meets them
+  Index width_ = 0,
+        not_before_ =
+            0;  // columns the block began with or got; the step by which the last of them have had their chance
+  Index t_ = 0, products_ = 0, passes_ = 0;
   std::vector<HistoryEntry> history_;
 };
 
 }  // namespace
 
-Index krylov_capacity(Index d, const PowerOptions& options) {
-  const Index p = kept_columns(d, options), s = block_columns(d, options);
+Index krylov_capacity(Index d, const OperatorFacts& facts, const PowerOptions& options) {
+  const Index p = kept_columns(d, options), s = block_columns(d, facts, options);
   return std::min(d, std::max(2 * p, p + 5 * s));
 }
 
-Index least_blocks(Index d, const PowerOptions& options) {
-  const Index s = block_columns(d, options);
+Index least_blocks(Index d, const OperatorFacts& facts, const PowerOptions& options) {
+  const Index s = block_columns(d, facts, options);
   return (std::min(d, options.rank + 1) + s - 1) / s;
 }
 
 template <class S>
 PowerResult<S> block_krylov(OperatorRef<S> A, const PowerOptions& options, const Hooks<S>& hooks) {
-  require(options.max_iterations >= least_blocks(A.dim(), options),
+  require(options.max_iterations >= least_blocks(A.dim(), A.facts(), options),
           fmt::format("max_iterations = {}: a Krylov space for rank = {} takes at least {}", options.max_iterations,
-                      options.rank, least_blocks(A.dim(), options)));
+                      options.rank, least_blocks(A.dim(), A.facts(), options)));
   return Space<S>(A, options, hooks).run();
 }
 

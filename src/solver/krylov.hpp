@@ -10,9 +10,9 @@ template <class S>
 PowerResult<S> block_krylov(OperatorRef<S> A, const PowerOptions& options, const Hooks<S>& hooks);
 
 /// The most columns the space holds.
-Index krylov_capacity(Index d, const PowerOptions& options);
+Index krylov_capacity(Index d, const OperatorFacts& facts, const PowerOptions& options);
 
 /// The blocks it takes to hold more than k columns.
-Index least_blocks(Index d, const PowerOptions& options);
+Index least_blocks(Index d, const OperatorFacts& facts, const PowerOptions& options);
 
 }  // namespace hearsay::detail

@@ -79,6 +79,9 @@ struct Plan {
   Extraction extraction;
 };
 
+// A row of a block is gathered in cache lines of 8 numbers.
+Index whole_lines(Index columns) { return (columns + 7) / 8 * 8; }
+
 // Whether making a block orthonormal and measuring it costs more than half of multiplying it.
 bool qr_is_dear(Index d, Index p, const OperatorFacts& facts) {
   return facts.exact && facts.multiply_adds > 0 && d * p >= 50000 &&
@@ -96,7 +99,7 @@ Plan settle(Index d, const OperatorFacts& facts, const PowerOptions& options) {
           "oversample = 0: adaptive momentum needs at least one column more than the rank");
   const Index extra = options.oversample >= 0           ? options.oversample
                       : noisy                           ? 1
-                      : qr_is_dear(d, 2 * k + 4, facts) ? std::max<Index>(k / 2, 4)
+                      : qr_is_dear(d, 2 * k + 4, facts) ? whole_lines(k + 2) - k
                                                         : std::max<Index>(k, 4);
   // A momentum given as a number, and the paper's own rule, mean the paper's recurrence unless told otherwise.
   const bool papers = options.momentum.rule == Momentum::Rule::paper || options.momentum.rule == Momentum::Rule::fixed;
@@ -149,22 +152,38 @@ class Solve {
       if (!H.allFinite()) return break_down();  // X has no zero column: whatever is not finite in Y shows here
       const SmallEigen<S> ritz = symmetric_eigen<S>(H);
       require_no_negative_eigenvalue(H, ritz.values);
-      const double b = edge(H, ritz.values);
-      const double shift = plan_.damping == Damping::centred ? b / 2 : 0;
-      const double beta = plan_.damping == Damping::centred ? b * b / 16 : b * b / 4;
+      const Recurrence recurrence = damping(edge(H, ritz.values));
       look(H, ritz);
-      remember(H, ritz.values, b, beta);
+      remember(H, ritz.values, recurrence);
 
-      if (hooks_.observe && !observe(shift)) return finish(Status::stopped_by_observer);
+      if (hooks_.observe && !observe(recurrence.shift)) return finish(Status::stopped_by_observer);
       if (const auto verdict = judge()) return finish(*verdict);
+      if (widen()) {
+        if (!step(damping(0.9 * recurrence.edge))) return break_down();  // low enough for the new columns to rise
+        continue;
+      }
       narrow();
-      if (!step(static_cast<S>(shift), static_cast<S>(beta))) return break_down();
+      if (!step(recurrence)) return break_down();
     }
   }
 
  private:
+  // What is damped, and how: Y_{t+1} = (A - shift I) X_t - beta X_{t-1} R_t^{-1}.
+  struct Recurrence {
+    double edge, shift, beta;
+  };
+
+  Recurrence damping(double b) const {
+    if (plan_.damping == Damping::centred) return {.edge = b, .shift = b / 2, .beta = b * b / 16};
+    return {.edge = b, .shift = 0, .beta = b * b / 4};
+  }
+
   void multiply() {
     A_.apply(state_.X, Y_);
+    count_product();
+  }
+
+  void count_product() {
     state_.products += plan_.p;
     ++state_.passes;
   }
@@ -175,7 +194,8 @@ class Solve {
     detail::resize_large<S>(Y_, plan_.d, plan_.p);
     if (hooks_.resume != nullptr) {
       state_ = *hooks_.resume;
-      if (options_.oversample < 0 && state_.X.cols() > plan_.k && state_.X.cols() < plan_.p) {  // it had been narrowed
+      if (options_.oversample < 0 && state_.X.cols() > plan_.k) {  // it may have been narrowed or widened
+        widened_ = state_.X.cols() > plan_.p;
         plan_.p = stopping_.p = state_.X.cols();
         Y_.resize(plan_.d, plan_.p);
       }
@@ -232,9 +252,10 @@ class Solve {
     if (has_basis_) detail::extract<S>(state_.X, Y_, rotation_, plan_.k, now_);
   }
 
-  void remember(const Small<S>& H, const Vector<S>& theta, double b, double beta) {
+  void remember(const Small<S>& H, const Vector<S>& theta, const Recurrence& recurrence) {
+    const double b = recurrence.edge;
     HistoryEntry entry{.t = state_.t,
-                       .momentum = beta,
+                       .momentum = recurrence.beta,
                        .edge = b,
                        .residual = now_.residual,
                        .noise = detail::noise_from_asymmetry<S>(H),
@@ -253,7 +274,7 @@ class Solve {
     // Under noise a small residual is luck; the latest basis is the best one there.
     if (!has_basis_) {
       state_.best_residual = std::numeric_limits<double>::infinity();  // what comes next is better than nothing
-    } else if (plan_.noisy || entry.residual <= state_.best_residual) {
+    } else if (plan_.noisy || entry.residual <= state_.best_residual || state_.best_basis.size() == 0) {
       state_.best_residual = entry.residual;
       state_.best_sine = entry.sine_estimate;
       state_.best_basis.swap(now_.V);
@@ -323,15 +344,13 @@ class Solve {
   // Claims rest on a product of the very basis that is returned. A X U is one where products are exact, as long as
   // rounding is far below what is claimed.
   bool confirmed() {
-    if (!has_basis_) {
-      has_basis_ = true;
-      detail::extract<S>(state_.X, Y_, rotation_, plan_.k, now_);
-      state_.best_residual = state_.history.back().residual = now_.residual;
+    if (!has_basis_) {  // rounding is far below: of the columns only the answer's are needed
+      detail::extract<S>(state_.X, Y_, {rotation_.values.head(plan_.k), rotation_.vectors.leftCols(plan_.k)}, plan_.k,
+                         confirmed_);
+      state_.best_residual = state_.history.back().residual = confirmed_.residual;
       state_.best_sine = state_.history.back().sine_estimate;
-      state_.best_basis.swap(now_.V);
-      absolute_residual_ = now_.absolute_residual;
-    }
-    if (facts_.exact && !plan_.noisy && latest_is_best() && state_.best_residual > 1e4 * stopping_.epsilon) {
+      state_.best_basis.resize(0, 0);
+    } else if (facts_.exact && !plan_.noisy && latest_is_best() && state_.best_residual > 1e4 * stopping_.epsilon) {
       confirmed_.V = state_.best_basis.leftCols(plan_.k);
       confirmed_.theta = now_.theta.head(plan_.k);
       confirmed_.residual = now_.residual;
@@ -356,6 +375,14 @@ class Solve {
            plan_.d * plan_.p >= 50000;
   }
 
+  // At the pace that the Ritz values promise.
+  double steps_to_goal() const {
+    const HistoryEntry& now = state_.history.back();
+    const double distance = std::max(now.residual / options_.tolerance,
+                                     options_.sine_goal > 0 ? now.sine_estimate / options_.sine_goal : 0.0);
+    return std::log(distance) / detail::rate(stopping_, now, 1e-15 * now.theta_k);
+  }
+
   // How many steps to take to the next QR. The leading column outgrows the damped ones by exp(acosh(..)) a step, and
   // the block is kept well within what two passes of CholeskyQR can put right. The edge is learnt from the Ritz values,
   // so early strides are short; and none goes beyond where the end is expected.
@@ -369,24 +396,22 @@ class Solve {
     const double growth = std::acosh(1 + (now.theta_1 - now.edge) / (2 * std::sqrt(beta)));
     const double by_condition = std::log(single ? 1e2 : 1e6) / growth;
     const double by_range = (single ? 12 : 100) / std::max(0.1, std::abs(std::log(std::sqrt(beta))));
-    const double distance = std::max(now.residual / options_.tolerance,
-                                     options_.sine_goal > 0 ? now.sine_estimate / options_.sine_goal : 0.0);
-    const double by_goal = std::log(distance) / detail::rate(stopping_, now, 1e-15 * now.theta_k);
-    const auto by_edge = static_cast<double>(state_.t + 2);
+    const Index last = state_.history.size() < 2 ? 1 : now.t - (state_.history.rbegin() + 1)->t;
+    const auto by_edge = static_cast<double>(last > 1 && !state_.has_previous ? 6 : 2 * last);
     const double steps =
-        std::min({by_condition, by_range, std::ceil(by_goal), by_edge, 16.0, static_cast<double>(left)});
+        std::min({by_condition, by_range, std::ceil(steps_to_goal()), by_edge, 16.0, static_cast<double>(left)});
     return std::max<Index>(1, static_cast<Index>(steps));
   }
 
-  // A product costs about p + 4, and a wide block buys a low edge b = theta_p. Where the Ritz values show that fewer
-  // columns get there sooner, the block is turned to its Ritz vectors and the last ones are let go; X_{t-1} R_t^{-1}
-  // turns with it, so that the recurrence goes on.
+  // A product costs about p + 4, by whole cache lines, and a wide block buys a low edge b = theta_p. Where the Ritz
+  // values show that fewer columns get there sooner, the block is turned to its Ritz vectors and the last ones are let
+  // go; X_{t-1} R_t^{-1} turns with it, so that the recurrence goes on.
   void narrow() {
     if (!free_to_save() || options_.oversample >= 0 || plan_.extraction != Extraction::ritz || state_.t < 4) return;
     HistoryEntry narrower = state_.history.back();
     const auto cost = [&](Index q) {
       narrower.edge = std::max(0.0, static_cast<double>(now_.theta(q - 1)));
-      return static_cast<double>(q + 4) / detail::rate(stopping_, narrower, 1e-15 * narrower.theta_k);
+      return static_cast<double>(whole_lines(q) + 4) / detail::rate(stopping_, narrower, 1e-15 * narrower.theta_k);
     };
     const double now = cost(plan_.p);
     Index best = plan_.p;
@@ -405,6 +430,34 @@ class Solve {
     plan_.p = stopping_.p = best;
   }
 
+  // Where columns are few because a QR is dear, and the Ritz values have settled without a gap below the k-th, random
+  // ones join the block for a lower edge, and the recurrence starts again from there.
+  bool widen() {
+    const Index wider = std::min(plan_.d, whole_lines(plan_.k + std::max<Index>(plan_.k / 3, 8)));
+    if (widened_ || wider <= plan_.p || options_.oversample >= 0 || plan_.extraction != Extraction::ritz ||
+        !free_to_save() || !qr_is_dear(plan_.d, plan_.p, facts_) || state_.history.size() < 2)
+      return false;
+    const HistoryEntry &now = state_.history.back(), &before = *(state_.history.rbegin() + 1);
+    const bool settled = now.residual <= 1e-2 && std::abs(now.theta_k - before.theta_k) <= 0.05 * std::abs(now.theta_k);
+    if (!settled || detail::rate(stopping_, now, 1e-15 * now.theta_k) > 0.35 || steps_to_goal() < 16) return false;
+    Block<S> block;
+    detail::resize_large<S>(block, plan_.d, wider);
+    fill_normal<S>(
+        {.seed = options_.seed, .stream = Stream::start_block, .iteration = static_cast<std::uint32_t>(state_.t)},
+        block);
+    block.leftCols(plan_.p) = state_.X;
+    thin_qr<S>(block, state_.R);
+    state_.X.swap(block);
+    detail::resize_large<S>(state_.X_prev, plan_.d, wider);
+    detail::resize_large<S>(Y_, plan_.d, wider);
+    state_.has_previous = false;
+    plan_.p = stopping_.p = wider;
+    widened_ = true;
+    multiply();
+    detail::rescale<S>(Y_, state_.exponent);
+    return true;
+  }
+
   void turn(Block<S>& block, Index columns) {
     Block<S> turned;
     detail::resize_large<S>(turned, plan_.d, columns);
@@ -413,14 +466,19 @@ class Solve {
   }
 
   // To the next QR; false where a product on the way was not finite.
-  bool step(S shift, S beta) {
-    const Index steps = stride(static_cast<double>(beta));
+  bool step(const Recurrence& recurrence) {
+    const Index steps = stride(recurrence.beta);
+    auto shift = static_cast<S>(recurrence.shift), beta = static_cast<S>(recurrence.beta);
     if (state_.cooldown_left >= 0) shift = beta = S(0);
     first_step(shift, beta);
     for (Index i = 1; i < steps; ++i) {
       state_.X_prev.swap(state_.X);
       state_.X.swap(Y_);
       ++state_.t;
+      if (state_.exponent == 0 && A_.apply_step(state_.X, shift, beta, state_.X_prev, Y_)) {
+        count_product();
+        continue;
+      }
       multiply();
       detail::rescale<S>(Y_, state_.exponent);
       subtract_momentum<S>(shift, state_.X, beta, state_.X_prev, Y_);
@@ -540,6 +598,7 @@ class Solve {
   SmallEigen<S> rotation_;
   detail::Extracted<S> now_, confirmed_;
   bool has_basis_ = true;  // now_ has V
+  bool widened_ = false;
   double absolute_residual_ = 0;
   int total_exponent_ = 0;
 };

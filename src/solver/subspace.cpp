@@ -25,12 +25,12 @@ SolveMethod choose_method(OperatorRef<S> A, const PowerOptions& options, const H
   const bool free = options.momentum.rule == Momentum::Rule::automatic && options.damping == Damping::automatic &&
                     options.extraction == Extraction::automatic && options.products != Products::noisy &&
                     options.qr_every == 0 && options.oversample < 0 && !hooks.checkpoint && hooks.resume == nullptr;
-  if (!facts.exact || !free || options.max_iterations < detail::least_blocks(A.dim(), options))
+  if (!facts.exact || !free || options.max_iterations < detail::least_blocks(A.dim(), facts, options))
     return SolveMethod::anpm;
   // n vectors kept orthogonal cost 4 d n^2 operations in all, their products 2 n times the multiply-adds; but a sparse
   // product runs at a fraction of the speed, so that orthogonality may cost eight times what the product counts.
   const auto d = static_cast<double>(A.dim());
-  const auto n = static_cast<double>(detail::krylov_capacity(A.dim(), options));
+  const auto n = static_cast<double>(detail::krylov_capacity(A.dim(), facts, options));
   return 2 * d * n <= 8 * facts.multiply_adds ? SolveMethod::krylov : SolveMethod::anpm;
 }
 

@@ -4,7 +4,7 @@
 //   uncentred   Phi'Phi / m
 //
 // Dense rows are centred block by block in cache, so that a large offset never meets a product and cancels nothing; no
-// second copy of the data is made. When more than d/(4p) products are asked for, forming the d x d matrix would have
+// second copy of the data is made. When more than d/(3p) products are asked for, forming the d x d matrix would have
 // been cheaper, and it is formed (where it fits); the same operator seen from the samples' side (m x m) serves m < d.
 #pragma once
 

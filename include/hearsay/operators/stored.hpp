@@ -39,6 +39,7 @@ class SparseSymmetric {
 
   Index dim() const { return A_.rows; }
   void apply(ConstBlockView<S> X, BlockView<S> Y) const;
+  void apply_step(ConstBlockView<S> X, S shift, S beta, ConstBlockView<S> Z, BlockView<S> Y) const;
   OperatorFacts facts() const { return {.exact = true, .multiply_adds = double(A_.nonzeros())}; }
   double norm_bound() const;  ///< the largest sum of magnitudes along a row
 
@@ -57,6 +58,7 @@ class NormalisedGraph {
 
   Index dim() const { return adjacency_.rows; }
   void apply(ConstBlockView<S> X, BlockView<S> Y) const;
+  void apply_step(ConstBlockView<S> X, S shift, S beta, ConstBlockView<S> Z, BlockView<S> Y) const;
   OperatorFacts facts() const {
     return {.positive_semidefinite = true, .exact = true, .multiply_adds = double(adjacency_.columns.size())};
   }

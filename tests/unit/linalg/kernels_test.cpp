@@ -162,6 +162,32 @@ TYPED_TEST(Kernels, FindTheOneNumberThatIsNotFinite) {
   });
 }
 
+TYPED_TEST(Kernels, RotateColumnsInChains) {
+  using S = TypeParam;
+  constexpr Index rows = kernels::rotated_rows<S>();
+  const std::vector<kernels::Size> chains = {2, 4, 0, 6, 5, 1, 3, 0};  // the first column and the number of rotations
+  std::vector<S> rotations;
+  for (int i = 0; i < 11; ++i) {
+    rotations.push_back(std::cos(S(i)));
+    rotations.push_back(std::sin(S(i)));
+  }
+  const Small<S> columns = random_block<S>(rows, 8, 14);
+  Small<double> expected = columns.template cast<double>();
+  const S* rotation = rotations.data();
+  for (std::size_t chain = 0; chain < chains.size(); chain += 2)
+    for (Index i = 0; i < chains[chain + 1]; ++i, rotation += 2) {
+      const Index a = chains[chain] + i, b = a + 1;
+      const Vector<double> old = expected.col(a);
+      expected.col(a) = double(rotation[0]) * old + double(rotation[1]) * expected.col(b);
+      expected.col(b) = double(rotation[0]) * expected.col(b) - double(rotation[1]) * old;
+    }
+  this->with_each_table([&](const Table<S>& kernel) {
+    Small<S> strip = columns;
+    kernel.rotate(static_cast<kernels::Size>(chains.size() / 2), chains.data(), rotations.data(), strip.data());
+    EXPECT_LE((strip.template cast<double>() - expected).cwiseAbs().maxCoeff(), tolerance<S>(100));
+  });
+}
+
 TYPED_TEST(Kernels, MultiplySparseRowsForEveryWidth) {
   using S = TypeParam;
   Block<double> dense = random_block(37, 37, 9);
@@ -174,21 +200,21 @@ TYPED_TEST(Kernels, MultiplySparseRowsForEveryWidth) {
   this->with_each_table([&](const Table<S>& kernel) {
     for (const Index p :
          {1, 2, 3, 4, 5, 7, 8, 9, 11, 15, 16, 17, 20, 33, 34, 60, 64, 65, 71, 127, 128, 129, 150, 260}) {
-      const Block<S> X = random_block<S>(37, p, 11);
+      const Block<S> X = random_block<S>(37, p, 11), Z = random_block<S>(37, p, 13);
       Block<S> plain = framed<S>(37, p), scaled = framed<S>(37, p);
 
       for (const auto& [first, last] : {std::pair<Index, Index>{0, 20}, {20, 37}}) {
         kernel.csr_multiply(first, last, p, A.row_start.data(), A.columns.data(), values.data(), nullptr, nullptr, S(0),
-                            X.data(), p, plain.data() + 1, p + 3);
+                            X.data(), p, S(0), nullptr, 0, plain.data() + 1, p + 3);
         kernel.csr_multiply(first, last, p, A.row_start.data(), A.columns.data(), nullptr, scale.data(), scale.data(),
-                            S(2), X.data(), p, scaled.data() + 1, p + 3);
+                            S(2), X.data(), p, S(3), Z.data(), p, scaled.data() + 1, p + 3);
       }
 
       const Small<double> wide = X.template cast<double>(), weights = scale.template cast<double>().asDiagonal();
       const Small<double> pattern = (dense.array() != 0).template cast<double>();
       expect_framed<S>(plain, dense * wide, 4 * tolerance<S>(12), "p = " + std::to_string(p));
-      expect_framed<S>(scaled, weights * pattern * weights * wide + 2 * wide, 16 * tolerance<S>(12),
-                       "scaled, p = " + std::to_string(p));
+      expect_framed<S>(scaled, weights * pattern * weights * wide + 2 * wide - 3 * Z.template cast<double>(),
+                       16 * tolerance<S>(12), "scaled, p = " + std::to_string(p));
     }
   });
 }

@@ -50,6 +50,30 @@ TEST(SparseSymmetric, MultipliesAsItsDenseFormForEveryWidth) {
   }
 }
 
+TEST(StoredOperators, TakeAStepOfTheRecurrenceInOnePass) {
+  const CsrMatrix<double> stored = sparse(symmetric_with_holes(61));
+  const SparseSymmetric<double> matrix(stored);
+  const NormalisedGraph<double> graph(path_of(61));
+  for (const OperatorRef<double> A : {OperatorRef<double>(matrix), OperatorRef<double>(graph)})
+    for (const Index p : {1, 3, 8, 20, 70}) {
+      const Block<double> X = random_block(61, p, 2), Z = random_block(61, p, 3);
+      Block<double> product(61, p), Y(61, p);
+      A.apply(X, product);
+
+      ASSERT_TRUE(A.apply_step(X, 0.3, 0.7, Z, Y));
+
+      EXPECT_LE((Y - (product - 0.3 * X - 0.7 * Z)).cwiseAbs().maxCoeff(), 1e-13) << "p = " << p;
+    }
+}
+
+TEST(StoredOperators, SayWhereTheyHaveNoSuchStep) {
+  const Block<double> A = symmetric_with_holes(20), X = random_block(20, 2, 1);
+  const DenseSymmetric<double> dense(A);
+  Block<double> Y = X;
+  EXPECT_FALSE(OperatorRef<double>(dense).apply_step(X, 0.3, 0.7, X, Y));
+  EXPECT_EQ(Y, X);
+}
+
 TEST(SparseSymmetric, KnowsThatNoEigenvalueExceedsItsLargestRowSum) {
   const Block<double> dense = symmetric_with_holes(40);
   const CsrMatrix<double> A = sparse(dense);

@@ -64,6 +64,46 @@ TEST(Krylov, SeesAnEigenvalueOfHighMultiplicityFromEveryStart) {
   }
 }
 
+// A block of 16 columns holds 16 copies of an eigenvalue, whatever the power; more of them, or as good as, must be
+// missed and looked for.
+TEST(Krylov, FindsMoreCopiesOfAnEigenvalueThanItsBlockHasColumns) {
+  for (const Index copies : {9, 17, 20, 40})
+    for (const double spread : {0.0, 1e-8, 1e-4, 1e-2})
+      for (const double goal : {1e-2, 1e-4, 1e-8}) {
+        const Index d = 300, k = copies + 5;
+        Block<double> A = Block<double>::Zero(d, d);
+        for (Index i = 0; i < d; ++i)
+          A(i, i) = i < copies ? 1 - spread * double(i) / double(copies)
+                               : std::max(std::pow(0.9, i - copies + 1), 0.3 * double(d - i) / double(d));
+        PowerOptions options = krylov(k, goal);
+        options.sine_goal = goal;
+        const auto result = principal_subspace<double>(DenseSymmetric<double>(A), options);
+        const double truth = reference_sin_theta(Block<double>::Identity(d, k), result.basis);
+        ASSERT_EQ(result.status, Status::converged) << copies << ", spread " << spread << ", goal " << goal;
+        ASSERT_LE(truth, result.sin_theta_estimate) << copies << ", spread " << spread << ", goal " << goal;
+        ASSERT_LE(truth, goal) << copies << ", spread " << spread << ", goal " << goal;
+      }
+}
+
+TEST(Krylov, ClaimsNothingWhereItMayHaveMissedCopiesAndCouldNotLook) {
+  Block<double> A = Block<double>::Zero(300, 300);
+  for (Index i = 0; i < 300; ++i) A(i, i) = i < 20 ? 1 : std::max(std::pow(0.9, i - 19), 0.3 * double(300 - i) / 300);
+  PowerOptions options = krylov(25, 1e-4);
+  options.max_iterations = 12;
+  const auto result = principal_subspace<double>(DenseSymmetric<double>(A), options);
+  EXPECT_EQ(result.status, Status::iteration_limit);
+  EXPECT_EQ(result.sin_theta_estimate, 1);
+}
+
+TEST(Krylov, StartsAgainWhereItsSpaceIsExhausted) {
+  Block<double> A = Block<double>::Zero(200, 200);  // three eigenvalues: two blocks reach all that their start can
+  for (Index i = 0; i < 200; ++i) A(i, i) = i < 30 ? 2 : i < 40 ? 1 : 0;
+  const auto result = principal_subspace<double>(DenseSymmetric<double>(A), krylov(35));
+  EXPECT_EQ(result.status, Status::converged);
+  EXPECT_LE((result.eigenvalues.head(30).array() - 2).abs().maxCoeff(), 1e-12);
+  EXPECT_LE((result.eigenvalues.tail(5).array() - 1).abs().maxCoeff(), 1e-12);
+}
+
 TEST(Krylov, ReportsTheResidualOfTheBasisItReturns) {
   const auto planted = planted_spectrum(spectrum(300, slow), 3);
   for (const double tolerance : {1e-2, 1e-4, 1e-8, 1e-13}) {
