@@ -25,11 +25,11 @@ struct Analysis {
 };
 
 template <class S>
-DenseCovariance<S> covariance(const Block<S>& data, bool center) {
-  return DenseCovariance<S>(data, {.center = center});
+DenseCovariance<S> covariance(const Block<S>& data, bool center, bool form_at_once = true) {
+  return DenseCovariance<S>(data, {.center = center, .form_at_once = form_at_once});
 }
 template <class S>
-SparseCovariance<S> covariance(const CsrMatrix<S>& data, bool center) {
+SparseCovariance<S> covariance(const CsrMatrix<S>& data, bool center, bool = true) {
   return SparseCovariance<S>(data, center);
 }
 
@@ -93,7 +93,7 @@ PcaResult<double> described(PowerResult<double> solved, const Covariance& A, Ind
 template <class Data>
 Analysis analyse_mixed(const Job& job, const Data& data) {
   Analysis analysis{.dimension = features(data)};
-  const auto A = covariance(data, job.center);
+  const auto A = covariance(data, job.center, false);  // one product may do
   const auto& single_data = in<float>(data);
   const auto A_single = covariance(single_data, job.center);
   const Problem<double> problem{

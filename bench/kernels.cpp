@@ -5,7 +5,8 @@
 //
 //   dense        2 d^2 p operations      A once, X once, Y written
 //   sparse       2 nnz p                 rows of A once, Y written; for each entry the cache lines of a row of X and of
-//                                        its scale, at the rate of rows read in random order from so large an X
+//                                        its scale, at the rate of rows read in random order from an array as large as
+//                                        X, or as a community's part of it
 //   covariance   4 m d p                 the data once
 //   forming      m d^2                   the data twice (the mean first), half of a symmetric result
 //   QR           2 d p^2 a pass          Gram matrix (half) and triangular solve; Y read 3, in two passes 5 times
@@ -99,13 +100,15 @@ void add_dense(Cases& cases) {
 
 template <class S>
 void add_sparse(Cases& cases) {
-  const Index n = 262111;
+  const Index n = 262111, communities = 30;
+  const double inside = 8,
+               outside = 1.4;  // neighbours in a node's own community, whose rows lie together, and elsewhere
   const auto A = std::make_shared<std::unique_ptr<NormalisedGraph<S>>>();
   const auto entries = std::make_shared<double>();
   for (const Index p : {1, 8, 16, 32, 34, 48, 60})
     cases.push_back({fmt::format("sparse {} n={} p={}", precision<S>(), n, p), [=] {
                        if (!*A) {
-                         const Graph graph = planted_partition(n, 30, 8, 1.4, 1);
+                         const Graph graph = planted_partition(n, communities, inside, outside, 1);
                          *entries = 2 * double(graph.edges.size());
                          *A = std::make_unique<NormalisedGraph<S>>(graph);
                        }
@@ -115,10 +118,13 @@ void add_sparse(Cases& cases) {
                                     lines = std::ceil(double(sizeof(S)) * double(p) / 64);
                        const double streamed = 4 * *entries + 8 * double(n) + 2 * X_bytes;
                        const double gathered = 64 * *entries * (lines + 1);
+                       const Index row_bytes = 64 * Index(lines);
+                       const double near = gathered * inside / (inside + outside), far = gathered - near;
                        return Case{.flops = 2 * *entries * double(p),
                                    .bytes = streamed + gathered,
                                    .memory_seconds = streamed / machine.read_rate(streamed + X_bytes) +
-                                                     gathered / machine.gather_rate(X_bytes, 64 * Index(lines)),
+                                                     near / machine.gather_rate(X_bytes / communities, row_bytes) +
+                                                     far / machine.gather_rate(X_bytes, row_bytes),
                                    .single = sizeof(S) == 4,
                                    .prepare = {},
                                    .work = [=] { (*A)->apply(*X, *Y); }};

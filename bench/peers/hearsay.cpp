@@ -83,7 +83,8 @@ PowerResult<double> solve(const Instance& instance, const Json& command) {
   if (instance.kind == "samples") {
     if (!mixed) return pca<double>(instance.matrix, {.power = options}).power;
     const Block<float> single = in_single_precision(borrow(instance.matrix));
-    return mixed_precision_subspace(DenseCovariance<float>(single), DenseCovariance<double>(instance.matrix), options);
+    return mixed_precision_subspace(DenseCovariance<float>(single),
+                                    DenseCovariance<double>(instance.matrix, {.form_at_once = false}), options);
   }
   const PositiveSemidefinite<double> A{DenseSymmetric<double>(instance.matrix)};
   if (!mixed) return principal_subspace<double>(A, options);

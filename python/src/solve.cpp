@@ -249,7 +249,7 @@ nb::dict pca_mixed(const MatrixIn<double>& data, const MatrixIn<float>& rounded,
   Stopwatch watch;
   const auto covariance_of = [center]<class S>(const BorrowedBlock<S>& rows) {
     const nb::gil_scoped_release no_gil;  // the mean takes a pass
-    return DenseCovariance<S>(rows, {.center = center});
+    return DenseCovariance<S>(rows, {.center = center, .form_at_once = sizeof(S) == sizeof(float)});
   };
   const auto A = covariance_of(borrowed<double>(data));
   const auto A_single = covariance_of(borrowed<float>(rounded));

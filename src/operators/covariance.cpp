@@ -201,17 +201,17 @@ void DenseCovariance<S>::scores(ConstBlockView<S> X, BlockView<S> out) const {
   }
 }
 
-// A product costs 4 m d p operations, forming the matrix dim m d once, at three quarters of the speed, and then
-// 2 dim^2 p: cheaper from dim / (3p) products on. When that is a handful it is formed at once, for no solve takes
-// fewer; otherwise after as many products, which costs at most twice the best choice made with hindsight.
+// A product costs 4 m d p operations, forming the matrix dim m d once, at a better speed than narrow blocks have, and
+// then 2 dim^2 p: cheaper from dim / (5p) products on. When that is a handful it is formed at once, for hardly a solve
+// takes fewer; otherwise after as many products, which costs at most twice the best choice made with hindsight.
 template <class S>
 bool DenseCovariance<S>::should_form(Index p) const {
   if (formed()) return false;
   const Index n = dim();
   if (static_cast<double>(n) * static_cast<double>(n) * sizeof(S) > static_cast<double>(options_.gram_bytes_limit))
     return false;
-  const double break_even = static_cast<double>(n) / (3.0 * static_cast<double>(p));
-  return break_even <= 8 || static_cast<double>(products_) > break_even;
+  const double break_even = static_cast<double>(n) / (5.0 * static_cast<double>(p));
+  return (break_even <= 9 && options_.form_at_once) || static_cast<double>(products_) > break_even;
 }
 
 template <class S>
@@ -298,6 +298,7 @@ OperatorFacts DenseCovariance<S>::facts() const {
 
 template <class S>
 double DenseCovariance<S>::total_variance() const {
+  if (formed() && sizeof(S) == sizeof(double)) return static_cast<double>(gram_.trace());
   double total = 0;
   const Index m = data_.rows(), d = data_.cols(), rows = rows_per_block<S>(d), blocks = (m + rows - 1) / rows;
   std::vector<double> partial(static_cast<std::size_t>(blocks));

@@ -4,7 +4,7 @@
 //   uncentred   Phi'Phi / m
 //
 // Dense rows are centred block by block in cache, so that a large offset never meets a product and cancels nothing; no
-// second copy of the data is made. When more than d/(3p) products are asked for, forming the d x d matrix would have
+// second copy of the data is made. When more than d/(5p) products are asked for, forming the d x d matrix would have
 // been cheaper, and it is formed (where it fits); the same operator seen from the samples' side (m x m) serves m < d.
 #pragma once
 
@@ -22,6 +22,7 @@ struct CovarianceOptions {
   bool by_samples = false;  ///< the m x m matrix Phi Phi' / divisor, which shares the eigenvalues
   std::int64_t gram_bytes_limit = std::int64_t{2}
                                   << 30;  ///< the most memory a formed matrix may take; 0 never forms it
+  bool form_at_once = true;               ///< where hardly a solve takes fewer products; false where one or two may do
 };
 
 template <class S>

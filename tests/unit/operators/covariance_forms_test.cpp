@@ -20,14 +20,36 @@ TEST(FormingTheCovariance, HappensAtOnceWhenAHandfulOfProductsPaysForIt) {
 }
 
 TEST(FormingTheCovariance, WaitsUntilSoManyProductsWereAskedFor) {
-  const Block<double> data = random_block(100, 90, 3), X = random_block(90, 2, 4);
-  const DenseCovariance<double> A(data);  // breaks even after 90 / (3 * 2) = 15 products
-  Block<double> Y(90, 2);
+  const Block<double> data = random_block(100, 90, 3), X = random_block(90, 1, 4);
+  const DenseCovariance<double> A(data);  // breaks even after 90 / 5 = 18 products
+  Block<double> Y(90, 1);
 
   int products = 0;
   while (!A.formed() && products < 100) A.apply(X, Y), ++products;
 
-  EXPECT_EQ(products, 17);  // the seventeenth finds sixteen behind it
+  EXPECT_EQ(products, 20);  // the twentieth finds nineteen behind it
+}
+
+TEST(FormingTheCovariance, WaitsWhereOneProductMayDo) {
+  const Block<double> data = random_block(200, 64, 1), X = random_block(64, 4, 2);
+  const DenseCovariance<double> A(data, {.form_at_once = false}), at_once(data);
+  Block<double> Y(64, 4);
+  at_once.apply(X, Y);
+  EXPECT_TRUE(at_once.formed());
+
+  int products = 0;
+  while (!A.formed() && products < 100) A.apply(X, Y), ++products;
+
+  EXPECT_EQ(products, 5);  // breaks even after 64 / 20 products
+}
+
+TEST(FormingTheCovariance, GivesTheTotalVarianceAsItsTrace) {
+  const Block<double> data = random_block(200, 64, 1), X = random_block(64, 8, 2);
+  const DenseCovariance<double> A(data), never(data, {.gram_bytes_limit = 0});
+  Block<double> Y(64, 8);
+  A.apply(X, Y);
+  ASSERT_TRUE(A.formed());
+  EXPECT_NEAR(A.total_variance(), never.total_variance(), 1e-12 * never.total_variance());
 }
 
 TEST(FormingTheCovariance, RespectsTheMemoryLimit) {
@@ -41,9 +63,9 @@ TEST(FormingTheCovariance, RespectsTheMemoryLimit) {
 }
 
 TEST(FormingTheCovariance, IsRememberedByThePositionOfAResumedSolve) {
-  const Block<double> data = random_block(100, 90, 7), X = random_block(90, 2, 8);
+  const Block<double> data = random_block(100, 90, 7), X = random_block(90, 1, 8);
   const DenseCovariance<double> A(data), B(data);
-  Block<double> Y(90, 2), Z(90, 2);
+  Block<double> Y(90, 1), Z(90, 1);
   while (!A.formed()) A.apply(X, Y);
 
   B.seek(A.position());

@@ -67,10 +67,10 @@ TEST(Krylov, SeesAnEigenvalueOfHighMultiplicityFromEveryStart) {
 // A block of 16 columns holds 16 copies of an eigenvalue, whatever the power; more of them, or as good as, must be
 // missed and looked for.
 TEST(Krylov, FindsMoreCopiesOfAnEigenvalueThanItsBlockHasColumns) {
-  for (const Index copies : {9, 17, 20, 40})
-    for (const double spread : {0.0, 1e-8, 1e-4, 1e-2})
+  for (const Index copies : {9, 17, 40})
+    for (const double spread : {0.0, 1e-8, 1e-3})
       for (const double goal : {1e-2, 1e-4, 1e-8}) {
-        const Index d = 300, k = copies + 5;
+        const Index d = 200, k = copies + 5;
         Block<double> A = Block<double>::Zero(d, d);
         for (Index i = 0; i < d; ++i)
           A(i, i) = i < copies ? 1 - spread * double(i) / double(copies)
