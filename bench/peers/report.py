@@ -112,6 +112,40 @@ def markdown(results):
     return text
 
 
+def draw_lines(axis, rows, accuracies):
+    drawn = {}
+    for name, (colour, marker, dash) in STYLES.items():
+        points = sorted(((row["seconds"], row["accuracy"]) for row in rows if row["peer"] == name), key=lambda p: -p[1])
+        if points:
+            ours = name.startswith("hearsay")
+            drawn[name], = axis.plot(
+                *zip(*points, strict=True),
+                color=colour, marker=marker, linestyle=dash, markersize=7 if ours else 6,
+                linewidth=2.2 if ours else 1.2, zorder=3 if ours else 2, label=name,
+            )  # fmt: skip
+    axis.set(yscale="log", ylabel="sin(theta) reached, at most")
+    axis.set_yticks(accuracies)
+    axis.yaxis.minorticks_off()
+    axis.margins(y=0.15)
+    axis.invert_yaxis()
+    return drawn
+
+
+def draw_bars(axis, rows):
+    """The fastest on top, each from its fastest solve to its slowest, with the median."""
+    rows = sorted(rows, key=lambda row: -row["seconds"])
+    for y, row in enumerate(rows):
+        colour = STYLES[row["peer"]][0]
+        ours = row["peer"].startswith("hearsay")
+        span = [row["fastest"], row["slowest"]]
+        axis.plot(span, [y, y], color=colour, linewidth=6, alpha=0.35, solid_capstyle="butt")
+        axis.plot(row["seconds"], y, color=colour, marker="D" if ours else "o", markersize=7 if ours else 5)
+    axis.set_yticks(range(len(rows)), [row["peer"] for row in rows], fontsize=8)
+    axis.margins(y=0.08)
+    if rows:
+        axis.set_xlabel(f"seconds to sin(theta) <= {rows[0]['accuracy']:.0e}")
+
+
 def plot(results, path):
     """Seconds against the accuracy they bought, a panel an instance."""
     try:
@@ -129,30 +163,19 @@ def plot(results, path):
     figure, axes = pyplot.subplots(lines, columns, figsize=size, squeeze=False, layout="constrained")
     drawn = {}
     for axis, (instance, title) in zip(axes.flat, titles, strict=False):
-        for name, (colour, marker, dash) in STYLES.items():
-            points = [
-                (row["seconds"], row["accuracy"])
-                for row in results["rows"]
-                if row["instance"] == instance and row["peer"] == name and "seconds" in row
-            ]
-            if points:
-                ours = name.startswith("hearsay")
-                drawn[name], = axis.plot(
-                    *zip(*sorted(points, key=lambda point: -point[1]), strict=True),
-                    color=colour, marker=marker, linestyle=dash, markersize=7 if ours else 6,
-                    linewidth=2.2 if ours else 1.2, zorder=3 if ours else 2, label=name,
-                )  # fmt: skip
-        axis.set(title=title, xscale="log", yscale="log", xlabel="seconds", ylabel="sin(theta) reached, at most")
-        axis.set_yticks(results["accuracies"])
-        axis.yaxis.minorticks_off()
+        rows = [row for row in results["rows"] if row["instance"] == instance and "seconds" in row]
+        axis.set(title=title, xscale="log", xlabel="seconds")
+        if len(results["accuracies"]) == 1:
+            draw_bars(axis, rows)
+        else:
+            drawn |= draw_lines(axis, rows, results["accuracies"])
         axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axis.xaxis.set_major_formatter("{x:g}")
         axis.xaxis.set_minor_formatter("")
-        axis.margins(y=0.15)
-        axis.invert_yaxis()
-        axis.grid(alpha=0.3)
+        axis.grid(alpha=0.3, axis="x" if len(results["accuracies"]) == 1 else "both")
     for axis in list(axes.flat)[len(titles) :]:
         axis.axis("off")
-    figure.legend(drawn.values(), drawn.keys(), loc="outside lower center", ncols=2 * columns, frameon=False)
+    if drawn:
+        figure.legend(drawn.values(), drawn.keys(), loc="outside lower center", ncols=2 * columns, frameon=False)
     figure.savefig(path, dpi=110)
     pyplot.close(figure)
