@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "hearsay/angles.hpp"
 #include "hearsay/error.hpp"
@@ -74,7 +75,7 @@ class Space {
       work_ += columns * (A_.facts().multiply_adds + 2 * d * static_cast<double>(n_ + Q_.cols()));
       const OneThread alone(A_.facts().multiply_adds > 0 && work_ < 4e7);
       if (!extend()) return finish(Status::breakdown);
-      const bool full = n_ + Q_.cols() > K_.cols() || n_ == d_;
+      const bool full = n_ + Q_.cols() > room_ || n_ == d_;
       if (exhausted_ && n_ <= k_ && n_ < d_) start_afresh();
       if (n_ < next_look && !full && !exhausted_ && t_ < options_.max_iterations) continue;
       look();
@@ -89,7 +90,8 @@ class Space {
       }
       if (t_ >= options_.max_iterations) return finish(Status::iteration_limit);
       if (exhausted_ && n_ < d_) start_afresh();
-      if (n_ + Q_.cols() > K_.cols() || n_ == d_) restart();
+      // Where the end is near a restart would cost more than the blocks that are left.
+      if (n_ + Q_.cols() > (blocks_to_go() <= spare_blocks ? K_.cols() : room_) || n_ == d_) restart();
       next_look = n_ + std::max(blocks_to_go(), not_before_ - t_) * Q_.cols();
     }
   }
@@ -107,7 +109,8 @@ class Space {
       require(all_finite<S>(*hooks_.start), "start block: has a value that is not finite");
       Q_.leftCols(given) = hooks_.start->leftCols(given);
     }
-    const Index capacity = std::min(d_, krylov_capacity(d_, A_.facts(), options_) + Q_.cols() - s);
+    room_ = std::min(d_, krylov_capacity(d_, A_.facts(), options_) + Q_.cols() - s);
+    const Index capacity = std::min(d_, room_ + spare_blocks * Q_.cols());
     resize_large<S>(K_, d_, capacity);
     H_ = Small<S>::Zero(capacity, capacity);
     thin_qr<S>(Q_, B_);
@@ -117,7 +120,7 @@ class Space {
   // Takes Q into K, and what its product adds becomes the next Q. False where the product is not finite.
   bool extend() {
     const Index w = Q_.cols();
-    K_.middleCols(n_, w) = Q_;
+    by_rows(w, [&](Index first, Index rows) { K_.block(first, n_, rows, w) = Q_.middleRows(first, rows); });
     W_.resize(d_, w);
     A_.apply(Q_, W_);
     if (t_ == 0) exponent_ = exponent_for<S>(W_);
@@ -146,24 +149,30 @@ class Space {
     return true;
   }
 
-  // Q B <- Q, with Q orthogonal to K.
+  // Q B <- Q, with Q orthogonal to K. What three terms leave along K is rounding. It is taken out where it has grown,
+  // which is far below where it would show in what is asked for, and out of the next block too, because the one before
+  // still has its share; and again where so little of Q is left that rounding is most of it.
   void orthonormalise() {
     Small<S> R;
     thin_qr<S>(Q_, B_);
-    // What the three terms leave along K is rounding. It is taken out where it has grown, which is far below where it
-    // would show in what is asked for; and again where so little of Q is left that rounding is most of it.
+    const bool second = std::exchange(cleaned_, false);
     for (int pass = 0; pass < 3; ++pass) {
       const Small<S> along = gram<S>(K_.leftCols(n_), Q_);
-      if (!(along.colwise().norm().maxCoeff() > orthogonality_)) break;
+      if (!second && !(along.colwise().norm().maxCoeff() > orthogonality_)) break;
+      cleaned_ = !second;
       subtract_projection(0, n_, along);
       thin_qr<S>(Q_, R);
       B_ = (R * B_).eval();
       if (R.diagonal().minCoeff() > S(0.5)) break;
     }
-    if (n_ + Q_.cols() > d_ && n_ < d_) {  // the last block fills the space
-      Q_ = Q_.leftCols(d_ - n_).eval();
-      B_ = B_.topRows(d_ - n_).eval();
-    }
+    fill_space();
+  }
+
+  // The last block has as many columns as there is space.
+  void fill_space() {
+    if (n_ + Q_.cols() <= d_ || n_ == d_) return;
+    Q_ = Q_.leftCols(d_ - n_).eval();
+    B_ = B_.topRows(d_ - n_).eval();
   }
 
   // K holds all that its start can reach: another one.
@@ -178,8 +187,19 @@ class Space {
   // Q <- Q - K h, for columns [first, last) of K
   void subtract_projection(Index first, Index last, const Small<S>& h) {
     part_.resize(d_, Q_.cols());
-    multiply<S>(K_.middleCols(first, last - first), h, part_);
-    Q_ -= part_;
+    by_rows((last - first) * Q_.cols(), [&](Index top, Index rows) {
+      multiply<S>(K_.block(top, first, rows, last - first), h, part_.middleRows(top, rows));
+      Q_.middleRows(top, rows) -= part_.middleRows(top, rows);
+    });
+  }
+
+  // work(first, rows) on a cache's worth of rows at a time, on all threads where that pays.
+  template <class Work>
+  void by_rows(Index work_a_row, const Work& work) const {
+    constexpr Index chunk_rows = 512;
+    const Index chunks = (d_ + chunk_rows - 1) / chunk_rows;
+#pragma omp parallel for schedule(static) num_threads(d_* work_a_row < 200000 ? 1 : threads())
+    for (Index c = 0; c < chunks; ++c) work(c * chunk_rows, std::min(chunk_rows, d_ - c * chunk_rows));
   }
 
   void look() {
@@ -251,7 +271,8 @@ class Space {
     Small<S> B = Small<S>::Zero(before + more, B_.cols());
     B.topRows(before) = B_;
     B_.swap(B);
-    const Index capacity = std::min(d_, p_ + 5 * Q_.cols());
+    const Index capacity = std::min(d_, p_ + (5 + spare_blocks) * Q_.cols());
+    room_ = std::max(room_, std::min(d_, p_ + 5 * Q_.cols()));
     if (capacity > K_.cols()) {
       K_.conservativeResize(Eigen::NoChange, capacity);
       H_.conservativeResize(capacity, capacity);
@@ -356,6 +377,7 @@ class Space {
   const Index d_, k_, p_;
   const StoppingFacts stopping_;
   const S orthogonality_;  // the cosine that is left between a new column and K
+  static constexpr Index spare_blocks = 3;
   Block<S> K_, Q_, W_, part_, V_;
   Small<S> H_, B_;
   SmallSpectrum<S> spectrum_;
@@ -366,6 +388,8 @@ class Space {
   double work_ = 0;                   // multiply-adds so far
   bool exhausted_ = false;            // A K lies in K, to rounding, and Q is not orthonormal
   Index n_ = 0, last_ = 0, met_ = 0;  // columns of K, of them new, and from where on the next product meets them
+  Index room_ = 0;                    // columns of K, but for spare ones
+  bool cleaned_ = false;              // what lay along K was taken out of the last block, not out of the one before
   Index width_ = 0,
         not_before_ =
             0;  // columns the block began with or got; the step by which the last of them have had their chance
