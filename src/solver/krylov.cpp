@@ -7,9 +7,8 @@
 // Reference   Wu and Simon (2000); Zhou and Saad (2008) for blocks.
 // Why         Blocks of 16 columns cost little more than one where a product is dear. All vectors are orthogonalised
 //             against all: nothing is found twice.
-// Careful     A block of w columns finds w copies of an eigenvalue and no more. Where so many wanted Ritz values all
-// but
-//             agree, random columns join the block, and get as many steps as the first ones had.
+// Careful     A block of w columns finds w copies of an eigenvalue and no more. Where so many wanted Ritz values agree,
+//             random columns join the block, and get as many steps as the first ones had.
 // Legend      d, k, p  dimension, rank, columns kept | K  d x n orthonormal | Q  the newest block | B  its triangular
 //             factor | H  n x n | theta, U  its eigenvalues and eigenvectors | V  the answer
 #include "solver/krylov.hpp"
