@@ -240,7 +240,7 @@ class Space {
   // more of them; where they differ by more, the block comes to see them all.
   bool may_lack_copies() const {
     if (n_ == d_) return false;
-    const double alike = std::clamp(5 * std::max(options_.sine_goal, options_.tolerance), 1e-3, 5e-2);
+    const double alike = std::clamp(5 * std::max(options_.sine_goal, options_.tolerance), 1e-3, 2e-2);
     const auto edge = static_cast<double>(theta_(std::min(p_, n_) - 1));
     for (Index i = 0; i + width_ <= k_; ++i) {
       const auto upper = static_cast<double>(theta_(i)), lower = static_cast<double>(theta_(i + width_ - 1));
