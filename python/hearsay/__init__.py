@@ -6,8 +6,8 @@ floor, or at a limit.
 
 >>> import numpy as np, hearsay
 >>> values, vectors, info = hearsay.eigsh(np.diag([3.0, 2.0, 1.0]), 1)
->>> float(values[0]), info.status
-(3.0, 'converged')
+>>> values.round(12), info.status
+(array([3.]), 'converged')
 """
 
 from __future__ import annotations

@@ -156,7 +156,7 @@ def eigsh(
     )
     with watching(callback, verbose, tolerance, "eigsh") as watch, in_python_words(*SPELT):
         made = _solve(A, n, dtype, {**common, "callback": watch})
-    info = info_from(made, tolerance)
+    info = info_from(made, tolerance, method, momentum)
     if not info.converged:
         from hearsay._warnings import warn_unless_converged
 

@@ -333,7 +333,7 @@ class PCA(LinearProjection):
                     made = _core.pca_mixed(rows, rows.astype(np.float32), options, center, start, watch)
                 else:
                     made = _core.pca_dense(rows_in_place(X, dtype), options, center, sharpen_to, model, start, watch)
-        made["info"] = info_from(made, tolerance)
+        made["info"] = info_from(made, tolerance, self.method, self.momentum)
         return made
 
     def _solve_stream(self, stream: Stream, rank: int, start: Array | None) -> dict[str, Any]:
@@ -352,7 +352,7 @@ class PCA(LinearProjection):
         made["mean"] = stream.mean.copy()
         made["total_variance"] = stream.total_variance
         made["singular_values"] = np.sqrt(np.maximum(0, made["eigenvalues"]) * stream.divisor)
-        made["info"] = info_from(made, tolerance)
+        made["info"] = info_from(made, tolerance, self.method, self.momentum)
         return made
 
     def _warm_block(self, features: int) -> Array | None:
@@ -405,7 +405,7 @@ class PCA(LinearProjection):
         self.explained_variance_ = _scaled(variances, self.info_.exponent)
         self.explained_variance_ratio_ = variances / total if total > 0 else np.zeros_like(variances)
         self.singular_values_ = made["singular_values"][:rank]
-        left = max(0.0, total - float(variances.sum(dtype=float)))
+        left = max(0.0, total - float(variances.sum(dtype=float))) if rank < limit else 0.0
         self.noise_variance_ = float(_scaled(np.float64(left / max(1, limit - rank)), self.info_.exponent))
         self.n_iter_ = max(1, self.info_.iterations)
         self.converged_ = self.info_.converged

@@ -201,9 +201,12 @@ class DecentralizedInfo(Outcome):
         return plots.agreement(self, ax=ax)
 
 
-def info_from(made: dict[str, Any], tolerance: float) -> Info:
+def info_from(made: dict[str, Any], tolerance: float, method: str = "auto", momentum: str | float = "auto") -> Info:
+    """Of a solve that was asked for this method and momentum."""
     known = {field.name for field in fields(Info)}
     values = {key: value for key, value in made.items() if key in known}
+    if values["method"] == "anpm" and (method == "npm" or momentum in ("none", 0)):
+        values["method"] = "npm"
     values["history"] = history_table(made["history"], HISTORY)
     return Info(tolerance=tolerance, **values)
 

@@ -173,7 +173,7 @@ def embed(estimator: Any, graph: Any, rank: int) -> int:
         tolerance = _core.tolerance_of(options)
         with watching(estimator.callback, estimator.verbose, tolerance, type(estimator).__name__) as watch:
             made = _core.embed(edges.nodes, edges.ends, edges.weights, options, model, watch)
-    info = info_from(made, tolerance)
+    info = info_from(made, tolerance, momentum=estimator.momentum)
     vectors = made["vectors"]
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     estimator.embedding_ = np.divide(vectors, lengths, out=vectors.copy(), where=lengths > 0)

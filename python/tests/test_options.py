@@ -77,14 +77,22 @@ def test_a_tolerance_left_out_is_the_tables(kind):
     assert info.tolerance == pytest.approx(float(numbers[single]))
 
 
-def test_an_accuracy_stops_by_the_sine_and_sets_the_tolerance(samples):
-    rough = hearsay.PCA(2, accuracy=1e-3).fit(samples)
-    fine = hearsay.PCA(2).fit(samples)
+def test_an_accuracy_stops_by_the_sine_and_sets_the_tolerance():
+    A = np.diag(1 / np.arange(1, 301))
 
-    assert rough.info_.tolerance == 1e-3 and rough.converged_
-    assert rough.info_.sin_theta_estimate <= 1e-3
-    assert rough.info_.products < fine.info_.products
-    assert sin_theta(fine.components_.T, rough.components_.T) <= 1e-3
+    rough, fine = hearsay.eigsh(A, 5, psd=True, accuracy=1e-3), hearsay.eigsh(A, 5, psd=True)
+
+    assert rough.info.tolerance == 1e-3 and rough.info.converged
+    assert rough.info.sin_theta_estimate <= 1e-3
+    assert rough.info.products < fine.info.products
+    assert sin_theta(np.eye(300)[:, :5], rough.vectors) <= 1e-3
+
+
+def test_a_pca_takes_an_accuracy_too(samples):
+    pca = hearsay.PCA(2, accuracy=1e-3, method="anpm").fit(samples)
+
+    assert pca.info_.tolerance == 1e-3 and pca.info_.sin_theta_estimate <= 1e-3 and pca.info_.method == "anpm"
+    assert sin_theta(hearsay.PCA(2).fit(samples).components_.T, pca.components_.T) <= 1e-3
 
 
 @pytest.mark.parametrize("method", ["anpm", "npm", "krylov"])
