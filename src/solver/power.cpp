@@ -385,7 +385,8 @@ class Solve {
 
   // How many steps to take to the next QR. The leading column outgrows the damped ones by exp(acosh(..)) a step, and
   // the block is kept well within what two passes of CholeskyQR can put right. The edge is learnt from the Ritz values,
-  // so early strides are short; and none goes beyond where the end is expected.
+  // so a stride is at most twice the last, and short again where the recurrence has just begun anew; and none goes
+  // beyond where the end is expected.
   Index stride(double beta) const {
     if (plan_.noisy || state_.cooldown_left >= 0) return 1;
     const HistoryEntry& now = state_.history.back();
