@@ -29,6 +29,7 @@
 #include "linalg/small_spectrum.hpp"
 #include "solver/extract.hpp"
 #include "solver/scale.hpp"
+#include "solver/settle.hpp"
 #include "solver/stopping.hpp"
 
 namespace hearsay::detail {

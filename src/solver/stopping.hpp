@@ -16,9 +16,6 @@ struct StoppingFacts {
   Damping damping = Damping::symmetric;
 };
 
-/// Throws InvalidArgument for an option that means nothing, for a matrix of dimension d.
-void require_sound(const PowerOptions& options, Index d);
-
 /// The standard deviation of an entry's error, as the asymmetry of H = X'(A X + Xi) betrays it: an exact symmetric A
 /// leaves none, and i.i.d. errors leave E ||H - H'||_F^2 = 2 p (p - 1) sigma^2.
 template <class S>

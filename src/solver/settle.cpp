@@ -1,0 +1,90 @@
+#include "solver/settle.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "hearsay/error.hpp"
+
+namespace hearsay {
+
+Momentum Momentum::fixed(double beta) {
+  require(std::isfinite(beta) && beta >= 0, fmt::format("momentum = {}: must be finite and not negative", beta));
+  return beta == 0 ? none() : Momentum{Rule::fixed, 2 * std::sqrt(beta)};
+}
+
+Momentum Momentum::optimal(double lambda_next) {
+  require(std::isfinite(lambda_next) && lambda_next >= 0,
+          fmt::format("lambda_(k+1) = {}: must be finite and not negative", lambda_next));
+  return {Rule::fixed, lambda_next};
+}
+
+const char* name(Status status) {
+  switch (status) {
+    case Status::converged:
+      return "converged";
+    case Status::noise_floor:
+      return "noise_floor";
+    case Status::iteration_limit:
+      return "iteration_limit";
+    case Status::stopped_by_observer:
+      return "stopped_by_observer";
+    case Status::breakdown:
+      return "breakdown";
+  }
+  return "unknown";
+}
+
+void detail::require_sound(const PowerOptions& options, Index d) {
+  require(options.rank >= 1 && options.rank <= d, fmt::format("rank = {}: must lie in [1, {}]", options.rank, d));
+  require(std::isfinite(options.tolerance) && options.tolerance > 0,
+          fmt::format("tolerance = {}: must be finite and positive", options.tolerance));
+  require(std::isfinite(options.sine_goal) && options.sine_goal >= 0 && options.sine_goal < 1,
+          fmt::format("sine_goal = {}: must lie in [0, 1)", options.sine_goal));
+  require(options.max_iterations >= 0,
+          fmt::format("max_iterations = {}: must not be negative", options.max_iterations));
+  require(options.oversample >= -1, fmt::format("oversample = {}: must not be negative", options.oversample));
+  require(options.cooldown >= 0, fmt::format("cooldown = {}: must not be negative", options.cooldown));
+  require(options.qr_every >= 0, fmt::format("qr_every = {}: must not be negative", options.qr_every));
+}
+
+namespace detail {
+
+Index whole_lines(Index columns) { return (columns + 7) / 8 * 8; }
+
+bool qr_is_dear(Index d, Index p, const OperatorFacts& facts) {
+  return facts.exact && facts.multiply_adds > 0 && d * p >= 50000 &&
+         10 * static_cast<double>(d) * static_cast<double>(p) > 0.5 * facts.multiply_adds;
+}
+
+Plan settle(Index d, const OperatorFacts& facts, const PowerOptions& options) {
+  const Index k = options.rank;
+  require_sound(options, d);
+
+  const bool adaptive =
+      options.momentum.rule == Momentum::Rule::automatic || options.momentum.rule == Momentum::Rule::paper;
+  const bool noisy = options.products == Products::noisy || (options.products == Products::automatic && facts.noisy);
+  require(!(adaptive && options.oversample == 0 && k < d),
+          "oversample = 0: adaptive momentum needs at least one column more than the rank");
+  const Index extra = options.oversample >= 0           ? options.oversample
+                      : noisy                           ? 1
+                      : qr_is_dear(d, 2 * k + 4, facts) ? whole_lines(k + 2) - k
+                                                        : std::max<Index>(k, 4);
+  // A momentum given as a number, and the paper's own rule, mean the paper's recurrence unless told otherwise.
+  const bool papers = options.momentum.rule == Momentum::Rule::paper || options.momentum.rule == Momentum::Rule::fixed;
+  return {.d = d,
+          .k = k,
+          .p = std::min(d, k + extra),
+          .noisy = noisy,
+          .damping = options.damping != Damping::automatic    ? options.damping
+                     : facts.positive_semidefinite && !papers ? Damping::centred
+                                                              : Damping::symmetric,
+          .extraction = options.extraction != Extraction::automatic ? options.extraction
+                        : noisy                                     ? Extraction::nested
+                                                                    : Extraction::ritz};
+}
+
+}  // namespace detail
+
+}  // namespace hearsay
