@@ -79,7 +79,7 @@ Small<S> SmallSpectrum<S>::rotated(const Small<S>& rows) const {
   const auto& kernel = kernels::table<S>();
   constexpr Index strip = kernels::rotated_rows<S>();
   const Index m = rows.rows(), n = rows.cols(), strips = (m + strip - 1) / strip;
-  const Index work = static_cast<Index>(rotations_.size()) * m;
+  [[maybe_unused]] const Index work = static_cast<Index>(rotations_.size()) * m;
   Small<S> out(m, n);
 #pragma omp parallel for schedule(static) num_threads(work < 1000000 ? 1 : threads())
   for (Index i = 0; i < strips; ++i) {

@@ -195,7 +195,7 @@ class Space {
 
   // work(first, rows) on a cache's worth of rows at a time, on all threads where that pays.
   template <class Work>
-  void by_rows(Index work_a_row, const Work& work) const {
+  void by_rows([[maybe_unused]] Index work_a_row, const Work& work) const {
     constexpr Index chunk_rows = 512;
     const Index chunks = (d_ + chunk_rows - 1) / chunk_rows;
 #pragma omp parallel for schedule(static) num_threads(d_* work_a_row < 200000 ? 1 : threads())
