@@ -127,6 +127,10 @@ std::string status_text(const DecentralizedReport& report) {
                          result.iterations, result.residual, tolerance);
     case Status::breakdown:
       return fmt::format("broke down at iteration {}: a block was not finite", result.iterations);
+    case Status::rounding_floor:
+    case Status::ambiguous:
+    case Status::communication_failed:
+      break;
   }
   return {};
 }

@@ -19,6 +19,15 @@ std::string status_text(const PowerResult<double>& power, double tolerance) {
           "reached the noise floor after {} iterations: the residual stays at {:.2g}, above the tolerance {:.2g}, "
           "because of errors in the products",
           power.iterations, power.residual, tolerance);
+    case Status::rounding_floor:
+      return fmt::format(
+          "stands at rounding level after {} iterations: the residual stays at {:.2g}, above the tolerance {:.2g}, "
+          "which asks for more than the arithmetic holds",
+          power.iterations, power.residual, tolerance);
+    case Status::ambiguous:
+      return fmt::format(
+          "ambiguous after {} iterations: the residual {:.2g} cannot tell the k-th eigenvalue from the next",
+          power.iterations, power.residual);
     case Status::iteration_limit:
       return fmt::format("stopped at the limit of {} iterations: the residual is {:.2g}, above the tolerance {:.2g}",
                          power.iterations, power.residual, tolerance);
@@ -28,6 +37,8 @@ std::string status_text(const PowerResult<double>& power, double tolerance) {
     case Status::breakdown:
       return fmt::format("broke down at iteration {}: a product was not finite; the residual before it was {:.2g}",
                          power.iterations, power.residual);
+    case Status::communication_failed:
+      break;  // of agents alone
   }
   return {};
 }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "hearsay/block.hpp"
+#include "hearsay/certificate.hpp"
 #include "hearsay/operator.hpp"
 
 namespace hearsay {
@@ -70,9 +71,19 @@ struct PowerOptions {
   /// Steps from one QR to the next, with nothing measured in between; 0 chooses: 1, the paper's, where products are
   /// noisy or dear beside a QR, else as many as the conditioning of the block allows.
   Index qr_every = 0;
+  Certify certify = Certify::full;
 };
 
-enum class Status { converged, noise_floor, iteration_limit, stopped_by_observer, breakdown };
+enum class Status {
+  converged,       ///< a bound or an estimate meets what was asked for, and nothing was found missing
+  noise_floor,     ///< products are noisy and allow no better
+  rounding_floor,  ///< products are exact and the arithmetic allows no better
+  ambiguous,       ///< the k-th and the next eigenvalue cannot be told apart: Certificate::cluster
+  iteration_limit,
+  stopped_by_observer,
+  breakdown,
+  communication_failed  ///< of agents: too little was heard to say anything
+};
 const char* name(Status status);
 
 /// What was measured at X_t. There is an entry for every t whose block was made orthonormal.
@@ -153,8 +164,9 @@ struct [[nodiscard]] PowerResult {
   Index passes = 0;             ///< times A was read
   Index householder_steps = 0;  ///< QRs that CholeskyQR could not do
   std::int64_t workspace_bytes = 0;
-  int exponent = 0;  ///< eigenvalues are those of 2^-exponent A where A's own would overflow or vanish; else 0
-  Block<S> block;    ///< X_t itself, p columns: the best warm start for another solve
+  Certificate certificate;  ///< how right all this is
+  int exponent = 0;         ///< eigenvalues are those of 2^-exponent A where A's own would overflow or vanish; else 0
+  Block<S> block;           ///< X_t itself, p columns: the best warm start for another solve
   std::vector<HistoryEntry> history;
   std::vector<std::string> notes;  ///< what was chosen or noticed on the way
 };
