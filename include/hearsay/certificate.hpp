@@ -23,7 +23,7 @@ const char* name(Knowledge knowledge);
 struct Cluster {
   Index first = 0, last = 0;
   bool open = false;  ///< it may go on beyond `last`: the block ended there
-  double spread = 0;  ///< the most by which two of them differ, residuals included, relative to the first of them
+  double spread = 0;  ///< the most by which two of them differ, residuals included, relative to the first of them; NaN: not known
   /// Of the space of the first `last` eigenvectors, which k does not cut. NaN where that is not known.
   double sin_theta = std::numeric_limits<double>::quiet_NaN();
   Knowledge kind = Knowledge::unknown;  ///< of sin_theta
@@ -32,8 +32,9 @@ struct Cluster {
 struct Certificate {
   Certify level = Certify::none;
 
-  double residual = 0;  ///< ||A V - V Theta||_F of exactly the basis returned, in the units of the eigenvalues
-  double rounding = 0;  ///< what the arithmetic may hide of it, in the same units
+  double residual = 0;        ///< ||A V - V Theta||_F of exactly the basis returned, in the units of the eigenvalues
+  double rounding = 0;        ///< what the arithmetic may hide of it, in the same units
+  double frobenius_norm = 0;  ///< ||A||_F, about, as random columns show it: the scale of rounding
 
   /// Residual over the gap that is proved; infinite where none is.
   double sin_theta_bound = std::numeric_limits<double>::infinity();
@@ -50,9 +51,9 @@ struct Certificate {
   Index probe_passes = 0;    ///< readings of A spent on that alone
   Index probe_products = 0;  ///< columns multiplied for that alone
 
-  std::optional<Cluster> cluster;  ///< where the result is ambiguous
+  std::optional<Cluster> cluster = {};  ///< where the result is ambiguous
 
-  std::vector<std::string> assumptions;  ///< what the words above rest on
+  std::vector<std::string> assumptions = {};  ///< what the words above rest on
 };
 
 }  // namespace hearsay

@@ -125,6 +125,14 @@ struct PowerState {
   double best_residual = std::numeric_limits<double>::infinity();
   double best_sine = std::numeric_limits<double>::quiet_NaN();
   std::vector<HistoryEntry> history;
+  // What a certificate rests on:
+  std::vector<double> filter;  ///< the recurrences that lead from X_0 to X_t: shift, beta, steps, begun afresh
+  double start_norm = 0;  ///< of the random columns that X_0 was made of; 0 where it was given, or columns came or went
+  Index start_columns = 0;                                        ///< their number
+  double frobenius = 0;                                           ///< ||A||_F, about
+  Index proven_count = 0;                                         ///< at most so many eigenvalues
+  double proven_above = std::numeric_limits<double>::infinity();  ///< lie above this
+  Index probe_passes = 0, probe_products = 0;
 };
 
 template <class S>

@@ -17,7 +17,7 @@ static_assert(std::endian::native == std::endian::little, "checkpoints are writt
 
 namespace {
 
-constexpr std::string_view magic = "hearsay checkpoint 2\n";
+constexpr std::string_view magic = "hearsay checkpoint 3\n";
 constexpr std::size_t digest_length = 64;
 
 class Writer {
@@ -91,6 +91,8 @@ void fields(Archive& archive, State& s) {
   archive(s.products), archive(s.passes), archive(s.householder_steps), archive(s.last_recheck),
       archive(s.best_residual), archive(s.best_sine);
   archive(s.X), archive(s.X_prev), archive(s.R), archive(s.best_basis);
+  archive(s.start_norm), archive(s.start_columns), archive(s.frobenius), archive(s.proven_count);
+  archive(s.proven_above), archive(s.probe_passes), archive(s.probe_products), archive(s.filter);
 }
 
 template <class Archive, class Entry>
@@ -111,6 +113,8 @@ void write_checkpoint(const std::filesystem::path& path, const PowerState<S>& st
   const auto put = [&writer](const auto& value) {
     if constexpr (std::is_arithmetic_v<std::decay_t<decltype(value)>>)
       writer.number(value);
+    else if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::vector<double>>)
+      writer.matrix(Eigen::Map<const Vector<double>>(value.data(), static_cast<Index>(value.size())));
     else
       writer.matrix(value);
   };
@@ -148,7 +152,11 @@ PowerState<S> read_checkpoint(const std::filesystem::path& path, std::string_vie
   const auto get = [&reader](auto& value) {
     if constexpr (std::is_arithmetic_v<std::decay_t<decltype(value)>>)
       value = reader.number<std::decay_t<decltype(value)>>();
-    else
+    else if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::vector<double>>) {
+      Vector<double> numbers;
+      reader.matrix(numbers);
+      value.assign(numbers.data(), numbers.data() + numbers.size());
+    } else
       reader.matrix(value);
   };
   fields(get, state);

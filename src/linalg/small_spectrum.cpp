@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "hearsay/threads.hpp"
 #include "kernels/kernels.hpp"
@@ -99,8 +100,13 @@ Small<S> SmallSpectrum<S>::last_rows(Index count) const {
   const Index n = values_.size();
   Small<S> rows = Small<S>::Zero(count, n);
   rows.rightCols(count).setIdentity();
-  if (n > 1) rows = (rows * tridiagonal_.matrixQ()).eval();
-  return rotated(rows);
+  return times_vectors(std::move(rows));
+}
+
+template <class S>
+Small<S> SmallSpectrum<S>::times_vectors(Small<S> M) const {
+  if (values_.size() > 1) M = (M * tridiagonal_.matrixQ()).eval();
+  return rotated(M);
 }
 
 template <class S>

@@ -28,6 +28,9 @@ class SmallSpectrum {
   /// U.
   Small<S> vectors() const;
 
+  /// M U, for a few rows M.
+  Small<S> times_vectors(Small<S> M) const;
+
  private:
   void diagonalise(Vector<S>& diagonal, Vector<S>& off_diagonal);
   void qr_step(Index first, Index last, Vector<S>& diagonal, Vector<S>& off_diagonal);

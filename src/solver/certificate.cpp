@@ -1,4 +1,9 @@
-#include "hearsay/certificate.hpp"
+// References   Davis and Kahan (1970) for the sine theorem; Kahan (1967) and Cauchy's interlacing for the eigenvalues;
+//              Nakatsukasa (2020) for Ritz vectors within a larger space; Chen and Dongarra (2005) for random matrices.
+#include "solver/certificate.hpp"
+
+#include <algorithm>
+#include <cmath>
 
 namespace hearsay {
 
@@ -25,5 +30,221 @@ const char* name(Knowledge knowledge) {
   }
   return "unknown";
 }
+
+namespace detail {
+
+namespace {
+
+constexpr double nothing = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+// The density of the least eigenvalue of G'G is at most L lambda^{(w-s-1)/2}, with equality at s = 1.
+double least_shadow(Index columns, Index directions, double probability) {
+  if (directions > columns) return 0;
+  const auto w = static_cast<double>(columns), s = static_cast<double>(directions);
+  const double log_L =
+      (w - s - 1) / 2 * std::log(2.0) + std::lgamma((w + 1) / 2) - std::lgamma(s / 2) - std::lgamma(w - s + 1);
+  return std::exp((std::log(probability * (w - s + 1) / 2) - log_L) / (w - s + 1));
+}
+
+// With the block structure A = [Theta_1 c' R_1'; c Theta_2 R_2'; R_1 R_2 C] in the basis [V_k, other q - k, the rest],
+// where c is rounding, an invariant subspace [X_1; X_2; X_3] of eigenvalues >= theta_k obeys, row by row,
+//   |X_2 row j| <= (r_j |X_3| + |c|) / (theta_k - theta_j),     |X_3| <= (|R_1| + sum_j r_j |X_2 row j|) / (theta_k -
+//   nu).
+double sine_bound_deflated(const RitzPairs& pairs, Index k, Index q, double nu) {
+  if (q > pairs.size()) return nothing;
+  const double theta_k = pairs.theta(k - 1), c = pairs.coupling * std::sqrt(static_cast<double>(k));
+  double back = 0, into = 0;
+  for (Index j = k; j < q; ++j) {
+    const double gap = theta_k - pairs.theta(j), r = pairs.residuals(j);
+    if (!(gap > 0)) return nothing;
+    back += r * r / gap;
+    into += r * c / gap;
+  }
+  const double gap = theta_k - nu - back;
+  if (!(gap > 0)) return nothing;
+  const double X3 = (pairs.residuals.head(k).norm() + into) / gap;
+  double total = X3 * X3;
+  for (Index j = k; j < q; ++j) total += std::pow((pairs.residuals(j) * X3 + c) / (theta_k - pairs.theta(j)), 2);
+  return std::sqrt(total);
+}
+
+double sine_bound(const RitzPairs& pairs, Index k, const Statement& statement) {
+  const auto [q, x, probability] = statement;
+  if (q < k || q > pairs.size() || !std::isfinite(x)) return nothing;
+  if (q == k) {  // each column on its own: |column i of U_-k'V| <= r_i / (theta_i - lambda_{k+1})
+    double total = 0;
+    for (Index i = 0; i < k; ++i) {
+      const double gap = pairs.theta(i) - x;
+      if (!(gap > 0)) return nothing;
+      total += (pairs.residuals(i) / gap) * (pairs.residuals(i) / gap);
+    }
+    return std::sqrt(total);
+  }
+  // An eigenvalue nu of C above x would, with the first q Ritz vectors, make q + 1 eigenvalues above x, unless the
+  // residuals push one of them down: nu <= x + sum r_i^2 / (theta_i - x).
+  double nu = x;
+  for (Index i = 0; i < q; ++i) {
+    const double gap = pairs.theta(i) - x;
+    if (!(gap > 0)) return nothing;
+    nu += pairs.residuals(i) * pairs.residuals(i) / gap;
+  }
+  return sine_bound_deflated(pairs, k, q, nu);
+}
+
+namespace {
+
+// Residuals that are added to the first Ritz value left out, which is not the largest eigenvalue left out.
+constexpr double slack_of_next = 2;
+
+// A Ritz vector is set aside where its residual is below this part of its distance from the wanted ones: else it may
+// still be on its way to one of them.
+constexpr double converged_enough = 0.25;
+
+// What an estimate from beyond the gap at k is multiplied by: without it 2% of the adversary's solves exceed theirs, by
+// up to 2.1 times.
+constexpr double safety = 2;
+
+// How far below a cluster the next eigenvalue must be for the cluster to count as one, in widths of it.
+constexpr double narrow = 0.1;
+
+// Whether the q-th Ritz value ends a cluster of as many as the space can hold: there may be more of them outside.
+bool may_hide_copies(const RitzPairs& pairs, Index q, double nu) {
+  if (pairs.most_copies < 0 || q < pairs.most_copies) return false;
+  const double last = pairs.theta(q - 1);
+  return pairs.theta(q - pairs.most_copies) - last <= narrow * std::max(0.0, last - nu);
+}
+
+}  // namespace
+
+double sine_estimate(const RitzPairs& pairs, Index k, double damped) {
+  const Index n = pairs.size();
+  if (n <= k) return 1;
+  const double c = pairs.coupling;
+  // the sums of sine_bound_deflated, for each column
+  Vector<double> back = Vector<double>::Zero(k), into = back, squares = back, mixed = back, alone = back;
+  double best = 1;
+  for (Index q = k; q < n; ++q) {
+    const double nu = std::max(damped, pairs.theta(q) + slack_of_next * pairs.residuals(q));
+    if (may_hide_copies(pairs, q, nu)) return best;
+    double total = 0;
+    for (Index i = 0; i < k && total < best * best; ++i) {
+      const double gap = pairs.theta(i) - nu - back(i);
+      const double X3 = gap > 0 ? (pairs.residuals(i) + into(i)) / gap : nothing;
+      total += X3 * X3 * (1 + squares(i)) + 2 * X3 * mixed(i) + alone(i);
+    }
+    if (q > k) total *= safety * safety;
+    if (total < best * best) best = std::sqrt(total);
+    for (Index i = 0; i < k; ++i) {  // the q-th joins those set aside
+      const double gap = pairs.theta(i) - pairs.theta(q), r = pairs.residuals(q);
+      if (!(r <= converged_enough * gap)) return best;
+      back(i) += r * r / gap;
+      into(i) += r * c / gap;
+      squares(i) += (r / gap) * (r / gap);
+      mixed(i) += (r / gap) * (c / gap);
+      alone(i) += (c / gap) * (c / gap);
+    }
+  }
+  return best;
+}
+
+Cluster cluster_at(const RitzPairs& pairs, Index k, bool all) {
+  const auto touch = [&](Index i) {  // the i-th and the next, counted from zero
+    return pairs.theta(i) - pairs.theta(i + 1) <= 2 * (pairs.residuals(i) + pairs.residuals(i + 1));
+  };
+  const Index n = pairs.size();
+  Cluster cluster{.first = k, .last = std::min(n, k + 1)};
+  while (cluster.first > 1 && touch(cluster.first - 2)) --cluster.first;
+  while (cluster.last < n && touch(cluster.last - 1)) ++cluster.last;
+  const double below = cluster.last < n ? pairs.theta(cluster.last) : -nothing;
+  cluster.open = !all && (cluster.last == n || may_hide_copies(pairs, cluster.last, below));
+  // an eigenvalue is at least its Ritz value; it exceeds it by no more than all residuals together
+  const double top = pairs.theta(cluster.first - 1) + 2 * pairs.residuals.head(cluster.last).norm();
+  const double bottom = pairs.theta(cluster.last - 1) - pairs.coupling;
+  cluster.spread = top > 0 ? (top - bottom) / top : 0;
+  return cluster;
+}
+
+namespace {
+
+// A larger space is offered as certain below this sine.
+constexpr double certain_sine = 0.1;
+
+void say_what_it_rests_on(const Evidence& evidence, Certificate& certificate) {
+  auto& words = certificate.assumptions;
+  if (!evidence.exact) {
+    words.push_back("products carry errors: the residual is measured with them, and sin(theta) is an estimate at best");
+    return;
+  }
+  words.push_back("every product is A x to rounding, at most u n ||A||_F with n the terms of a sum");
+  if (certificate.nothing_missed == Knowledge::bound && certificate.nothing_missed_probability > 0)
+    words.push_back("the random columns were independent of the matrix");
+}
+
+}  // namespace
+
+Certificate certificate_of(const Evidence& evidence, Certify level, bool ambiguous) {
+  Certificate certificate{.level = level};
+  if (level == Certify::none) return certificate;
+  const auto& [pairs, rounding, expected, k, d, exact, all, sound, estimate, statement, frobenius, columns, passes,
+               products] = evidence;
+  certificate.frobenius_norm = frobenius;
+  const double per_answer = std::sqrt(static_cast<double>(k));
+  certificate.rounding = per_answer * rounding;
+  certificate.residual = (pairs.residuals.head(k).array() - expected).max(0.0).matrix().norm();
+  certificate.sin_theta_estimate = estimate;
+  certificate.random_columns = columns;
+  certificate.probe_passes = passes;
+  certificate.probe_products = products;
+  if (std::isfinite(estimate) && estimate < 1) certificate.sin_theta = Knowledge::estimate;
+
+  RitzPairs rounded = pairs;
+  rounded.residuals.array() += rounding - expected;
+  rounded.coupling = std::max(pairs.coupling, rounding);
+  rounded.theta.head(k).array() -= 2 * rounding;  // of every gap below the wanted ones
+  if (exact && statement && std::isfinite(statement->above)) {
+    certificate.nothing_missed = Knowledge::bound;
+    certificate.nothing_missed_above = statement->above;
+    certificate.nothing_missed_count = statement->count;
+    certificate.nothing_missed_probability = statement->probability;
+    certificate.sin_theta_bound = sine_bound(rounded, k, *statement);
+  }
+  if (exact && k == d) certificate.sin_theta_bound = 0;
+  if (certificate.sin_theta_bound < 1)
+    certificate.sin_theta = Knowledge::bound;
+  else
+    certificate.sin_theta_bound = nothing;
+  if (ambiguous && pairs.size() > k) {
+    Cluster cluster = cluster_at(pairs, k, all);
+    if (!cluster.open && cluster.last < d && cluster.last < pairs.size()) {
+      cluster.sin_theta = sine_estimate(pairs, cluster.last);
+      const bool known = sound && std::isfinite(estimate) && cluster.sin_theta < certain_sine;
+      cluster.kind = known ? Knowledge::estimate : Knowledge::unknown;
+      const double bound = exact && statement ? sine_bound(rounded, cluster.last, *statement) : nothing;
+      if (bound < certain_sine) cluster.sin_theta = bound, cluster.kind = Knowledge::bound;
+    } else if (cluster.last == d) {
+      cluster.sin_theta = 0;
+      cluster.kind = Knowledge::bound;
+    }
+    if (!std::isfinite(estimate) && !statement) {  // a start that was given, and taken at its word
+      cluster.open = true;
+      cluster.spread = std::numeric_limits<double>::quiet_NaN();
+      cluster.kind = Knowledge::unknown;
+    }
+    certificate.cluster = cluster;
+  }
+  say_what_it_rests_on(evidence, certificate);
+  return certificate;
+}
+
+Certificate unscaled(Certificate certificate, int exponent) {
+  for (double* value :
+       {&certificate.residual, &certificate.rounding, &certificate.frobenius_norm, &certificate.nothing_missed_above})
+    *value = std::ldexp(*value, exponent);
+  return certificate;
+}
+
+}  // namespace detail
 
 }  // namespace hearsay

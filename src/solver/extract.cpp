@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "hearsay/qr.hpp"
+#include "hearsay/random.hpp"
 #include "hearsay/threads.hpp"
 #include "linalg/memory.hpp"
 #include "linalg/scratch.hpp"
@@ -76,22 +77,6 @@ bool residuals_from_gram(const SmallEigen<S>& rotation, ConstBlockView<S> Y, Ind
   return (squares - theta.cwiseAbs2()).head(k).maxCoeff() > 100 * least;
 }
 
-double sine_estimate(const Vector<double>& theta, const Vector<double>& residuals, Index k, double damped) {
-  const double left_out = std::max(damped, theta(k + (theta.size() - k - 1) / 2));
-  double total = 0;
-  for (Index i = 0; i < k; ++i) {
-    const double outside = residuals(i) / (theta(i) - left_out);
-    if (!(theta(i) > left_out)) return 1;
-    double inside = 1;
-    for (Index j = k; j < theta.size(); ++j) {
-      const double share = residuals(j) / (theta(i) - theta(j));
-      inside += share * share;
-    }
-    total += outside * outside * inside;
-  }
-  return std::isfinite(total) ? std::min(1.0, std::sqrt(total)) : 1;
-}
-
 template <class S>
 Extracted<S> measure(OperatorRef<S> A, ConstBlockView<S> V, int exponent) {
   Block<S> X = V;
@@ -105,11 +90,31 @@ Extracted<S> measure(OperatorRef<S> A, ConstBlockView<S> V, int exponent) {
   return measured;
 }
 
+template <class S>
+double measured_rounding(OperatorRef<S> A, ConstBlockView<S> V, int exponent, std::uint64_t seed) {
+  const Index d = V.rows(), columns = std::min(d, V.cols() + 1);
+  Block<S> X(d, columns);
+  fill_normal<S>({.seed = seed, .stream = Stream::replacement}, X);  // a turn needs two columns
+  X.leftCols(V.cols()) = V;
+  Small<S> R;
+  thin_qr<S>(X, R);
+  const Small<S> Q = random_orthonormal<S>(columns, columns, {.seed = seed, .stream = Stream::replacement});
+  Block<S> Y(d, columns), turned(d, columns), expected(d, columns);
+  A.apply(X, Y);
+  rescale<S>(Y, exponent);
+  multiply<S>(Y, Q, expected);
+  multiply<S>(X, Q, turned);
+  A.apply(turned, Y);
+  rescale<S>(Y, exponent);
+  return static_cast<double>((Y - expected).colwise().norm().maxCoeff());
+}
+
 #define HEARSAY_INSTANTIATE(S)                                                                                \
   template SmallEigen<S> extraction_rotation<S>(const Small<S>&, const SmallEigen<S>&, Index, Extraction);    \
   template void extract<S>(ConstBlockView<S>, ConstBlockView<S>, const SmallEigen<S>&, Index, Extracted<S>&); \
   template bool residuals_from_gram<S>(const SmallEigen<S>&, ConstBlockView<S>, Index, Extracted<S>&);        \
-  template Extracted<S> measure<S>(OperatorRef<S>, ConstBlockView<S>, int);
+  template Extracted<S> measure<S>(OperatorRef<S>, ConstBlockView<S>, int);                                   \
+  template double measured_rounding<S>(OperatorRef<S>, ConstBlockView<S>, int, std::uint64_t);
 HEARSAY_INSTANTIATE(float)
 HEARSAY_INSTANTIATE(double)
 #undef HEARSAY_INSTANTIATE

@@ -28,15 +28,13 @@ void extract(ConstBlockView<S> X, ConstBlockView<S> Y, const SmallEigen<S>& rota
 template <class S>
 bool residuals_from_gram(const SmallEigen<S>& rotation, ConstBlockView<S> Y, Index k, Extracted<S>& out);
 
-/// What is known of sin(theta_k) for the leading k of p Ritz vectors, from their residuals r and values theta: a Ritz
-/// vector's error outside the block is at most r_i / (theta_i - nu), nu the largest eigenvalue that the block has left
-/// out, and the Galerkin condition lets it back into the other columns only through their own residuals. nu is not
-/// known; the last Ritz values lie below what they stand for, so the one halfway from k to p is taken, or `damped`
-/// where that is larger. 1 where nothing is known.
-double sine_estimate(const Vector<double>& theta, const Vector<double>& residuals, Index k, double damped);
-
-/// The same for a basis V on its own, with a product of its own: what a result may claim.
+/// extract() for a basis V on its own, with a product of its own: what a result may claim.
 template <class S>
 Extracted<S> measure(OperatorRef<S> A, ConstBlockView<S> V, int exponent);
+
+/// What rounding does to products with these columns, measured: A (V Q) against (A V) Q for a random turn Q. Rounding
+/// that is alike in every column, as on eigenvectors of entries +-1, is not alike after the turn. Two passes.
+template <class S>
+double measured_rounding(OperatorRef<S> A, ConstBlockView<S> V, int exponent, std::uint64_t seed);
 
 }  // namespace hearsay::detail

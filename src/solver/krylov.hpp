@@ -1,13 +1,14 @@
 // Block Lanczos with full orthogonalisation and thick restarts.
 #pragma once
 
-#include "hearsay/power.hpp"
+#include "solver/certificate.hpp"
 
 namespace hearsay::detail {
 
 /// For products that are exact to rounding.
 template <class S>
-PowerResult<S> block_krylov(OperatorRef<S> A, const PowerOptions& options, const Hooks<S>& hooks);
+PowerResult<S> block_krylov(OperatorRef<S> A, const PowerOptions& options, const Hooks<S>& hooks,
+                            const Known& known = {});
 
 /// The most columns the space holds.
 Index krylov_capacity(Index d, const OperatorFacts& facts, const PowerOptions& options);

@@ -7,6 +7,8 @@
 
 #include "hearsay/threads.hpp"
 #include "linalg/memory.hpp"
+#include "solver/krylov.hpp"
+#include "solver/power.hpp"
 
 namespace hearsay {
 
@@ -47,12 +49,21 @@ PowerResult<double> mixed_precision_subspace(OperatorRef<float> A_single, Operat
   Hooks<double> double_hooks = hooks;
   double_hooks.start = &block;
   PowerOptions in_double = options;
-  in_double.max_iterations = std::max<Index>(0, options.max_iterations - rough.iterations);
-  PowerResult<double> result = principal_subspace<double>(A_double, in_double, double_hooks);
+  in_double.max_iterations = std::max(detail::least_blocks(A_double.dim(), A_double.facts(), options),
+                                      options.max_iterations - rough.iterations);
+  // A start that was given has to be proved in double as well. Rounding the matrix to single
+  // precision moves its eigenvalues by no more than eps ||A||_F.
+  detail::Known known = detail::known_from<float>(rough);
+  known.statement.above += 4 * std::numeric_limits<float>::epsilon() * known.frobenius;
+  known.sound_start = hooks.start == nullptr;
+  PowerResult<double> result = detail::subspace_from<double>(A_double, in_double, double_hooks, known);
   result.notes.push_back(
       fmt::format("mixed precision: {} iterations in single precision to a residual of {:.2g}, then {} in double",
                   rough.iterations, rough.residual, result.iterations));
   for (HistoryEntry& entry : result.history) entry.t += rough.iterations;
+  result.certificate.probe_passes += rough.certificate.probe_passes;
+  result.certificate.probe_products += rough.certificate.probe_products;
+  if (result.certificate.random_columns == 0) result.certificate.random_columns = rough.certificate.random_columns;
   result.history.insert(result.history.begin(), rough.history.begin(), rough.history.end());
   result.iterations += rough.iterations;
   result.products += rough.products;

@@ -8,6 +8,7 @@
 #include "hearsay/qr.hpp"
 #include "hearsay/subspace.hpp"
 #include "solver/extract.hpp"
+#include "solver/power.hpp"
 
 namespace hearsay {
 
@@ -46,7 +47,7 @@ PowerResult<S> went_on(const PowerResult<S>& first, const Block<S>& X, OperatorR
       return hooks.observe(
           {.entry = entry, .X = now.X, .basis = now.basis, .shift = now.shift, .cooling = now.cooling});
     };
-  PowerResult<S> again = principal_subspace<S>(A, options, from_here);
+  PowerResult<S> again = detail::subspace_from<S>(A, options, from_here, detail::known_from<S>(first));
   again.iterations += first.iterations;
   again.products += first.products;
   again.passes += first.passes;

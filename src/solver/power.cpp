@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "hearsay/angles.hpp"
 #include "hearsay/error.hpp"
@@ -23,7 +24,11 @@
 #include "hearsay/qr.hpp"
 #include "hearsay/random.hpp"
 #include "linalg/memory.hpp"
+#include "solver/certificate.hpp"
 #include "solver/extract.hpp"
+#include "solver/filter.hpp"
+#include "solver/power.hpp"
+#include "solver/probe.hpp"
 #include "solver/scale.hpp"
 #include "solver/settle.hpp"
 #include "solver/stopping.hpp"
@@ -32,17 +37,30 @@ namespace hearsay {
 
 namespace {
 
+using detail::Known;
 using detail::Plan;
 using detail::qr_is_dear;
+using detail::RitzPairs;
+using detail::Statement;
 using detail::whole_lines;
+
+// Random columns of a look for what was missed, and the passes that a start that was given may cost: without them
+// nothing is known of what it left out.
+constexpr Index probe_columns = 8;
+constexpr Index most_probe_passes = 200;
+constexpr int most_joins = 10;  // of what was found so
+
+// Where the Ritz values of the whole block cannot be told apart, the edge is put here.
+constexpr double edge_without_gap = 0.5;
 
 template <class S>
 class Solve {
  public:
-  Solve(OperatorRef<S> A, const PowerOptions& options, const Hooks<S>& hooks)
+  Solve(OperatorRef<S> A, const PowerOptions& options, const Hooks<S>& hooks, const Known& known)
       : A_(A),
         options_(options),
         hooks_(hooks),
+        known_(known),
         facts_(A.facts()),
         plan_(detail::settle(A.dim(), facts_, options)),
         stopping_{.d = plan_.d,
@@ -69,16 +87,25 @@ class Solve {
         total_exponent_ = facts_.exponent + state_.exponent;
       }
       detail::rescale<S>(Y_, state_.exponent);
+      if (state_.t == 0) {
+        state_.frobenius = known_.in_units_of(total_exponent_, known_.frobenius);
+        state_.proven_count = known_.statement.count;
+        state_.proven_above = known_.in_units_of(total_exponent_, known_.statement.above);
+      }
+      if (state_.t == 0 && state_.start_norm > 0)  // E ||A x||^2 = ||A||_F^2 / d for a random unit vector x
+        state_.frobenius = std::sqrt(static_cast<double>(plan_.d) / static_cast<double>(plan_.p)) *
+                           static_cast<double>(frobenius_norm<S>(Y_));
       const Small<S> H = gram<S>(state_.X, Y_);
       if (!H.allFinite()) return break_down();  // X has no zero column: whatever is not finite in Y shows here
       const SmallEigen<S> ritz = symmetric_eigen<S>(H);
       require_no_negative_eigenvalue(H, ritz.values);
-      const Recurrence recurrence = damping(edge(H, ritz.values));
       look(H, ritz);
+      const Recurrence recurrence = damping(edge(H, ritz.values));
       remember(H, ritz.values, recurrence);
 
       if (hooks_.observe && !observe(recurrence.shift)) return finish(Status::stopped_by_observer);
       if (const auto verdict = judge()) return finish(*verdict);
+      if (std::exchange(joined_, false)) continue;
       if (widen()) {
         if (!step(damping(0.9 * recurrence.edge))) return break_down();  // low enough for the new columns to rise
         continue;
@@ -138,21 +165,29 @@ class Solve {
       state_.X.leftCols(given) = hooks_.start->leftCols(given);
     }
     thin_qr<S>(state_.X, state_.R);
+    if (hooks_.start == nullptr) {
+      state_.start_norm = static_cast<double>(spectral_norm<S>(Block<S>(state_.R)));
+      state_.start_columns = plan_.p;
+    }
   }
 
   void require_no_negative_eigenvalue(const Small<S>& H, const Vector<S>& theta) const {
     const auto scale = static_cast<double>(H.norm());
-    const double slack = 1e3 * stopping_.epsilon * scale +
-                         30 * std::sqrt(static_cast<double>(plan_.p)) *
-                             std::max(detail::noise_from_asymmetry<S>(H), plan_.noisy ? 1e-12 * scale : 0.0);
-    detail::require_no_negative_eigenvalue(static_cast<double>(theta(theta.size() - 1)), slack, total_exponent_);
+    double slack = 1e3 * stopping_.epsilon * scale +
+                   30 * std::sqrt(static_cast<double>(plan_.p)) *
+                       std::max(detail::noise_from_asymmetry<S>(H), plan_.noisy ? 1e-12 * scale : 0.0);
+    const auto least = static_cast<double>(theta(theta.size() - 1));
+    if (least < -slack)
+      slack = std::max(slack, detail::slack_of_norm(A_.norm_bound(), stopping_.epsilon, state_.exponent));
+    detail::require_no_negative_eigenvalue(least, slack, total_exponent_);
   }
 
   double edge(const Small<S>& H, const Vector<S>& theta) const {
     if (state_.cooldown_left >= 0) return 0;
     switch (options_.momentum.rule) {
       case Momentum::Rule::automatic:
-        return std::max(0.0, static_cast<double>(theta(theta.size() - 1)));
+        return (gap_is_out_of_sight() ? edge_without_gap : 1.0) *
+               std::max(0.0, static_cast<double>(theta(theta.size() - 1)));
       case Momentum::Rule::paper:
         return std::abs(static_cast<double>(H.diagonal().minCoeff()));
       case Momentum::Rule::fixed:
@@ -161,6 +196,15 @@ class Solve {
         break;
     }
     return 0;
+  }
+
+  // Whether all columns from the k-th on belong to one cluster of eigenvalues, as far as their residuals tell: an edge
+  // that close to lambda_k would damp what is wanted.
+  bool gap_is_out_of_sight() const {
+    if (plan_.noisy || plan_.extraction != Extraction::ritz || plan_.p == plan_.k || !(now_.residual <= 1e-2))
+      return false;
+    const auto gap = static_cast<double>(now_.theta(plan_.k - 1) - now_.theta(plan_.p - 1));
+    return gap <= 4 * (now_.residuals(plan_.k - 1) + now_.residuals(plan_.p - 1));
   }
 
   // V and its residuals. Where blocks are large and nobody needs V yet, r_i^2 = u_i'Y'Y u_i - theta_i^2 says as
@@ -189,8 +233,9 @@ class Solve {
     if (!plan_.noisy && plan_.extraction == Extraction::ritz && plan_.p > plan_.k) {
       // What a fixed edge damps has not converged: lambda_{k+1} may be anywhere below it.
       const double damped = edge_is_fixed() && b < entry.theta_k ? b : 0;
-      entry.sine_estimate = detail::sine_estimate(now_.theta.template cast<double>(), now_.residuals, plan_.k, damped);
+      entry.sine_estimate = detail::sine_estimate(pairs(), plan_.k, damped);
     }
+    if (plan_.k == plan_.d && !plan_.noisy) entry.sine_estimate = 0;
     state_.history.push_back(entry);
     // Under noise a small residual is luck; the latest basis is the best one there.
     if (!has_basis_) {
@@ -215,7 +260,11 @@ class Solve {
   std::optional<Status> judge() {
     const auto& history = state_.history;
     if (reached(history.back().residual, history.back().sine_estimate) && state_.t >= state_.last_recheck + 5) {
-      if (confirmed()) return Status::converged;
+      if (confirmed()) {
+        const auto verdict = claim();
+        claimed_ = verdict.has_value();
+        if (verdict || joined_) return verdict;
+      }
       state_.last_recheck = state_.t;
     }
     if (state_.cooldown_left > 0 && state_.t < options_.max_iterations) return --state_.cooldown_left, std::nullopt;
@@ -223,9 +272,19 @@ class Solve {
     refuse_hopeless_momentum();
     if (options_.stop_at_noise_floor) {
       const bool noisy = detail::products_are_noisy(stopping_, history);
-      if (noisy ? detail::stagnant(history) && detail::transient_is_over(stopping_, history)
-                : detail::at_rounding_floor(stopping_, history)) {
-        const bool cools = noisy && options_.momentum.rule != Momentum::Rule::none && options_.cooldown > 0;
+      if (!noisy && (detail::at_rounding_floor(stopping_, history) || goal_is_out_of_reach())) {
+        if (unsound_start() && !unproven_) {
+          if (state_.t < state_.last_recheck + 5 && state_.t < options_.max_iterations) return std::nullopt;
+          confirmed();
+          claimed_ = true;
+          const auto verdict = look_for_what_was_missed(sees_gap());
+          if (joined_) claimed_ = false;
+          if (joined_ || (verdict && *verdict != Status::converged)) return verdict;
+        }
+        return !sees_gap() || resolved(history.back().sine_estimate) ? Status::rounding_floor : Status::ambiguous;
+      }
+      if (noisy && detail::stagnant(history) && detail::transient_is_over(stopping_, history)) {
+        const bool cools = options_.momentum.rule != Momentum::Rule::none && options_.cooldown > 0;
         if (!cools || state_.t >= options_.max_iterations) return Status::noise_floor;
         state_.cooldown_left = options_.cooldown - 1;
         state_.has_previous = false;
@@ -234,6 +293,172 @@ class Solve {
     }
     if (state_.t >= options_.max_iterations) return Status::iteration_limit;
     return std::nullopt;
+  }
+
+  // ---- That nothing was missed
+
+  bool unsound_start() const { return hooks_.start != nullptr && !known_.sound_start; }
+
+  bool products_are_noisy() const { return detail::products_are_noisy(stopping_, state_.history); }
+
+  bool resolved(double sine) const { return plan_.k == plan_.d || sine < detail::resolved_sine; }
+
+  // No residual that rounding leaves, over the largest gap that the residuals allow, is as small as asked for.
+  bool goal_is_out_of_reach() const {
+    if (options_.sine_goal == 0 || plan_.p == plan_.k || plan_.extraction != Extraction::ritz) return false;
+    if (state_.history.back().residual > options_.tolerance) return false;
+    const RitzPairs now = pairs();
+    const Index k = plan_.k;
+    const double gap = now.theta(k - 1) + now.residuals(k - 1) - now.theta(k) + now.residuals(k);
+    return expected_rounding() > 2 * options_.sine_goal * gap;
+  }
+
+  // The block's Ritz values and residuals with what rounding may hide.
+  RitzPairs pairs() const {
+    return {.theta = now_.theta.template cast<double>(),
+            .residuals = (now_.residuals.array() + expected_rounding()).matrix(),
+            .coupling = expected_rounding(),
+            .most_copies = hooks_.start == nullptr ? -1
+                           : known_.sound_start    ? known_.columns
+                                                   : probe_columns};
+  }
+
+  double frobenius() const { return std::hypot(state_.frobenius, now_.theta.template cast<double>().norm()); }
+  // The most: the sums of a product, and the matrix itself rounded to S.
+  double largest_rounding() const {
+    return detail::product_rounding<S>(facts_, plan_.d, frobenius()) + unavoidable_rounding();
+  }
+  double unavoidable_rounding() const { return 0.5 * stopping_.epsilon * frobenius(); }
+  // In double the most is little; in single it would hide everything, so that it is measured at the end.
+  double expected_rounding() const {
+    return std::max(measured_rounding_, sizeof(S) == sizeof(double) ? largest_rounding() : unavoidable_rounding());
+  }
+
+  // What may be said of a basis whose residual, and sine where it was asked for, are confirmed; nothing where columns
+  // that were missed have joined the block.
+  std::optional<Status> claim() {
+    if (plan_.noisy || products_are_noisy()) return Status::converged;
+    const bool unsound = unsound_start();
+    if (sees_gap() && !resolved(sine_of_confirmed()) && !unsound) return Status::ambiguous;
+    if (plan_.k == plan_.d) return Status::converged;
+    const bool asked = options_.certify == Certify::full || (options_.sine_goal > 0 && (unsound || !sees_gap()));
+    if (!asked) return Status::converged;
+    note_what_is_proven();
+    if (state_.proven_count >= plan_.k && sees_gap() && !unsound) return Status::converged;
+    if (known_.sound_start && sees_gap()) return Status::converged;
+    return look_for_what_was_missed(sees_gap());
+  }
+
+  // From the steps since X_0, as long as the block is what they made of it.
+  void note_what_is_proven() {
+    if (!(state_.start_norm > 0) || plan_.noisy || options_.certify != Certify::full) return;
+    const detail::Filter filter(detail::filter_steps(state_.filter), state_.start_columns, state_.start_norm,
+                                facts_.positive_semidefinite);
+    const Vector<double> theta = now_.theta.template cast<double>();
+    double best = known_sine(state_.proven_count, state_.proven_above);
+    for (Index q = plan_.k; q < std::min({theta.size(), plan_.p, plan_.k + 5}); ++q) {
+      const double above = filter.nothing_above(q, theta(q) + expected_rounding(), theta(q - 1));
+      const double sine = known_sine(q, above);
+      if (!(sine < best) && state_.proven_count >= plan_.k) continue;
+      if (!std::isfinite(above)) continue;
+      best = sine;
+      state_.proven_count = q;
+      state_.proven_above = above;
+    }
+  }
+
+  double known_sine(Index count, double above) const {
+    return detail::sine_bound(pairs(), plan_.k, {.count = count, .above = above});
+  }
+
+  std::optional<Status> look_for_what_was_missed(bool has_gap) {
+    const bool must_prove = unsound_start() || !has_gap;
+    const Index k = plan_.k;
+    const double theta_k = static_cast<double>(confirmed_.theta(k - 1));
+    const double next = has_gap ? static_cast<double>(now_.theta(k)) : 0.0;
+    const auto found = detail::probe<S>(A_, confirmed_.V, state_.exponent, probe_columns, 2,
+                                        must_prove ? most_probe_passes : std::max<Index>(2, state_.passes / 10),
+                                        has_gap ? (theta_k + next) / 2 : theta_k, options_.seed);
+    state_.passes += found.passes;
+    state_.products += found.products;
+    state_.probe_passes += found.passes;
+    state_.probe_products += found.products;
+    if (!found.finite) return Status::iteration_limit;
+    state_.frobenius = std::max(state_.frobenius, found.frobenius);
+    seen_outside_ = found.theta.size() > 0 ? std::max(0.0, found.theta(0)) : 0.0;
+    if (seen_outside_ > theta_k + confirmed_.absolute_residual + 2 * expected_rounding()) {
+      if (++joins_ <= most_joins) {
+        join(found.vectors);
+        return std::nullopt;
+      }
+      unproven_ = true;
+      return Status::iteration_limit;
+    }
+    if (found.nothing_above < theta_k) {
+      state_.proven_count = k;
+      state_.proven_above = found.nothing_above + expected_rounding();
+    }
+    if (!has_gap)
+      estimate_from_outside(found.theta, found.residuals);
+    else if (seen_outside_ > next)
+      state_.best_sine = std::max(state_.best_sine, detail::sine_estimate(pairs(), k, seen_outside_));
+    if (!resolved(sine_of_confirmed())) return Status::ambiguous;
+    if (options_.sine_goal > 0 && !(sine_of_confirmed() <= options_.sine_goal)) return std::nullopt;
+    const double goal = options_.sine_goal > 0 ? options_.sine_goal : detail::resolved_sine;
+    if (unsound_start() ? !(known_sine(state_.proven_count, state_.proven_above) <= goal)
+                        : must_prove && !(found.nothing_above < theta_k)) {
+      unproven_ = true;
+      return Status::iteration_limit;
+    }
+    return Status::converged;
+  }
+
+  // A block of k columns sees no gap; the look for what was missed does.
+  void estimate_from_outside(const Vector<double>& theta, const Vector<double>& residuals) {
+    RitzPairs both = pairs();
+    const Index k = plan_.k, more = theta.size();
+    both.theta.conservativeResize(k + more);
+    both.residuals.conservativeResize(k + more);
+    both.most_copies = probe_columns;
+    both.theta.tail(more) = theta;
+    both.residuals.tail(more) = residuals.array() + expected_rounding();
+    for (Index i = 0; i < k; ++i) both.residuals(i) = std::max(both.residuals(i), residual_of_column(i));
+    both.coupling = both.residuals.head(k).maxCoeff();
+    outside_ = both;
+    state_.best_sine = sine_beside_outside();
+  }
+
+  // What was seen outside is orthogonal to V, but V's residuals may lie along it.
+  double sine_beside_outside() const {
+    const double next = outside_.theta(plan_.k) + outside_.residuals(plan_.k);
+    return std::min(1.0, detail::sine_bound(outside_, plan_.k, {.count = plan_.k, .above = next}));
+  }
+
+  double residual_of_column(Index i) const {
+    return confirmed_.residuals.size() > i ? confirmed_.residuals(i) + expected_rounding() : 0.0;
+  }
+
+  // Columns that were missed: the recurrence starts again from the wider block.
+  void join(const Block<S>& columns) {
+    const Index wider = std::min(plan_.d, plan_.k + columns.cols() + std::max<Index>(1, plan_.p - plan_.k));
+    Block<S> block(plan_.d, wider);
+    fill_normal<S>(
+        {.seed = options_.seed, .stream = Stream::probe, .iteration = static_cast<std::uint32_t>(state_.t + 1)}, block);
+    block.leftCols(plan_.k) = confirmed_.V;
+    const Index fit = std::min(columns.cols(), wider - plan_.k);
+    block.middleCols(plan_.k, fit) = columns.leftCols(fit);
+    thin_qr<S>(block, state_.R);
+    state_.X.swap(block);
+    state_.X_prev.resize(plan_.d, wider);
+    Y_.resize(plan_.d, wider);
+    state_.has_previous = false;
+    state_.start_norm = 0;
+    state_.best_residual = std::numeric_limits<double>::infinity();
+    state_.best_basis.resize(0, 0);
+    plan_.p = stopping_.p = wider;
+    if (plan_.extraction == Extraction::nested) plan_.extraction = Extraction::ritz;
+    state_.last_recheck = state_.t;
+    joined_ = widened_ = true;
   }
 
   void require_momentum_below(double bound) const {
@@ -258,8 +483,12 @@ class Solve {
 
   bool latest_is_best() const { return state_.best_residual == state_.history.back().residual; }
 
+  bool sees_gap() const { return plan_.p > plan_.k && plan_.extraction == Extraction::ritz; }
+
+  // A block that sees no gap is asked for its sine when it claims something.
   bool reached(double residual, double sine) const {
-    return residual <= options_.tolerance && (options_.sine_goal == 0 || sine <= options_.sine_goal);
+    return residual <= options_.tolerance &&
+           (options_.sine_goal == 0 || sine <= options_.sine_goal || (!sees_gap() && !plan_.noisy && std::isnan(sine)));
   }
 
   // Claims rest on a product of the very basis that is returned. A X U is one where products are exact, as long as
@@ -274,6 +503,7 @@ class Solve {
     } else if (facts_.exact && !plan_.noisy && latest_is_best() && state_.best_residual > 1e4 * stopping_.epsilon) {
       confirmed_.V = state_.best_basis.leftCols(plan_.k);
       confirmed_.theta = now_.theta.head(plan_.k);
+      confirmed_.residuals = now_.residuals.head(plan_.k);
       confirmed_.residual = now_.residual;
       confirmed_.absolute_residual = now_.absolute_residual;
     } else {
@@ -340,6 +570,8 @@ class Solve {
     for (Index q = plan_.k + 2; q < plan_.p; ++q)
       if (cost(q) < std::min(0.85 * now, cost(best))) best = q;
     if (best == plan_.p) return;
+    note_what_is_proven();
+    state_.start_norm = 0;
     if (state_.has_previous) {
       solve_right<S>(state_.R, state_.X_prev);
       turn(state_.X_prev, best);
@@ -362,6 +594,8 @@ class Solve {
     const HistoryEntry &now = state_.history.back(), &before = *(state_.history.rbegin() + 1);
     const bool settled = now.residual <= 1e-2 && std::abs(now.theta_k - before.theta_k) <= 0.05 * std::abs(now.theta_k);
     if (!settled || detail::rate(stopping_, now, 1e-15 * now.theta_k) > 0.35 || steps_to_goal() < 16) return false;
+    note_what_is_proven();
+    state_.start_norm = 0;
     Block<S> block;
     detail::resize_large<S>(block, plan_.d, wider);
     fill_normal<S>(
@@ -392,6 +626,11 @@ class Solve {
     const Index steps = stride(recurrence.beta);
     auto shift = static_cast<S>(recurrence.shift), beta = static_cast<S>(recurrence.beta);
     if (state_.cooldown_left >= 0) shift = beta = S(0);
+    if (state_.start_norm > 0)
+      detail::append(state_.filter, {.shift = static_cast<double>(shift),
+                                     .beta = static_cast<double>(beta),
+                                     .steps = steps,
+                                     .afresh = !state_.has_previous});
     first_step(shift, beta);
     for (Index i = 1; i < steps; ++i) {
       state_.X_prev.swap(state_.X);
@@ -449,9 +688,13 @@ class Solve {
       confirmed_.residual = state_.best_residual;
       confirmed_.absolute_residual = absolute_residual_;
       confirmed_.theta = Vector<S>::Constant(plan_.k, std::numeric_limits<S>::quiet_NaN());
-    } else if (status != Status::converged && confirmed() && status != Status::stopped_by_observer) {
-      status = Status::converged;
+    } else if (!claimed_) {
+      const bool met = confirmed();
+      if (met && status != Status::ambiguous && status != Status::stopped_by_observer)
+        status = claim().value_or(status);
     }
+    if (status == Status::converged) status = measure_rounding();
+    const bool ambiguous = status == Status::ambiguous;
     canonical_signs<S>(confirmed_.V);
 
     const HistoryEntry last = state_.history.back();
@@ -470,7 +713,7 @@ class Solve {
         edge_is_fixed() && pace.edge < last.theta_k ? std::max(last.theta_next, pace.edge) : last.theta_next;
     const double gap = last.theta_k - next;
     result.gap = std::ldexp(gap, total_exponent_);
-    if (std::isfinite(state_.best_sine))
+    if (std::isfinite(state_.best_sine) && !plan_.noisy)
       result.sin_theta_estimate = std::min(1.0, sine_of_confirmed());
     else if (plan_.p > plan_.k && gap > 0)
       result.sin_theta_estimate = std::min(1.0, confirmed_.absolute_residual / gap);
@@ -488,15 +731,74 @@ class Solve {
     if (facts_.positive_semidefinite && !plan_.noisy) confirmed_.theta = confirmed_.theta.cwiseMax(S(0));
     add_notes(result);
     detail::set_eigenvalues<S>(result, confirmed_.theta, total_exponent_);
+    certify(result, ambiguous);
     result.basis = std::move(confirmed_.V);
     result.block = std::move(state_.X);
     return result;
   }
 
+  // In single precision what rounding does is measured, and a claim that does not outlive this is taken back.
+  Status measure_rounding() {
+    if (sizeof(S) == sizeof(double) || plan_.noisy || products_are_noisy() || options_.certify == Certify::none)
+      return Status::converged;
+    const double before = expected_rounding();
+    measured_rounding_ =
+        unavoidable_rounding() + 3 * detail::measured_rounding<S>(A_, confirmed_.V, state_.exponent, options_.seed);
+    state_.products += 2 * (plan_.k + 1);
+    state_.passes += 2;
+    if (!std::isfinite(state_.best_sine) || plan_.k == plan_.d || state_.history.back().sine_estimate == 0)
+      return Status::converged;
+    if (outside_.size() > 0) {
+      outside_.residuals.array() += expected_rounding() - before;
+      state_.best_sine = sine_beside_outside();
+    } else {
+      state_.best_sine *= detail::sine_estimate(pairs(), plan_.k) / state_.history.back().sine_estimate;
+    }
+    const double sine = sine_of_confirmed();
+    if (!resolved(sine)) return Status::ambiguous;
+    return options_.sine_goal == 0 || sine <= options_.sine_goal ? Status::converged : Status::rounding_floor;
+  }
+
+  void certify(PowerResult<S>& result, bool ambiguous) {
+    if (result.status == Status::breakdown || now_.theta.size() < plan_.k) return;
+    const bool noisy = plan_.noisy || products_are_noisy();
+    if (!noisy && plan_.extraction == Extraction::ritz && plan_.p > plan_.k) note_what_is_proven();
+    detail::Evidence evidence{.pairs = outside_.size() > 0 ? outside_ : pairs(),
+                              .rounding = std::max(largest_rounding(), expected_rounding()),
+                              .rounding_expected = expected_rounding(),
+                              .k = plan_.k,
+                              .d = plan_.d,
+                              .exact = !noisy,
+                              .all = plan_.p == plan_.d,
+                              .sound = !unsound_start(),
+                              .estimate = result.sin_theta_estimate,
+                              .frobenius = frobenius(),
+                              .random_columns = state_.start_norm > 0     ? state_.start_columns
+                                                : state_.probe_passes > 0 ? probe_columns
+                                                                          : 0,
+                              .probe_passes = state_.probe_passes,
+                              .probe_products = state_.probe_products};
+    // the basis returned may be an earlier one than the block's
+    const double now = now_.absolute_residual;
+    if (confirmed_.absolute_residual > now)
+      evidence.pairs.residuals.head(plan_.k) *= now > 0 ? confirmed_.absolute_residual / now : 1.0;
+    if (plan_.p == plan_.d && !noisy && plan_.k < plan_.d)
+      evidence.statement =
+          Statement{.count = plan_.k,
+                    .above = evidence.pairs.theta(plan_.k) + evidence.pairs.residuals(plan_.k) + largest_rounding(),
+                    .probability = 0};
+    else if (state_.proven_count > 0)
+      evidence.statement = Statement{.count = state_.proven_count, .above = state_.proven_above};
+    const bool unknown_start = unsound_start() && !evidence.statement;
+    if (unknown_start) evidence.estimate = std::numeric_limits<double>::quiet_NaN();
+    result.certificate = detail::unscaled(detail::certificate_of(evidence, options_.certify, ambiguous),
+                                          total_exponent_ - result.exponent);
+  }
+
   void add_notes(PowerResult<S>& result) const {
-    if (result.status == Status::noise_floor && !detail::products_are_noisy(stopping_, state_.history))
-      result.notes.push_back(
-          "the residual stands at rounding level: the tolerance asks for more than the arithmetic holds");
+    if (result.status == Status::rounding_floor)
+      result.notes.push_back("rounding allows no better: what was asked for is more than the arithmetic holds");
+    if (unproven_) result.notes.push_back("the start block was given, and it is not proved that it missed nothing");
     if (!plan_.noisy && detail::products_are_noisy(stopping_, state_.history))
       result.notes.push_back(fmt::format("X'AX is asymmetric: products seem to carry errors of about {:.2g} an entry",
                                          result.noise_level));
@@ -504,7 +806,8 @@ class Solve {
       result.notes.push_back(
           fmt::format("cool-down: the last {} steps ran without momentum, which lowers a white-noise floor",
                       result.cooldown_steps));
-    if (plan_.p > plan_.k && !(result.gap > 1e-13 * std::abs(state_.history.back().theta_k)))
+    const HistoryEntry& last = state_.history.back();
+    if (result.status == Status::ambiguous && !(last.theta_k - last.theta_next > 1e-13 * std::abs(last.theta_k)))
       result.notes.push_back(
           "the k-th and the next eigenvalue agree to rounding: the subspace is one of many with the same residual");
   }
@@ -512,6 +815,7 @@ class Solve {
   OperatorRef<S> A_;
   const PowerOptions& options_;
   const Hooks<S>& hooks_;
+  const Known known_;
   const OperatorFacts facts_;
   Plan plan_;
   detail::StoppingFacts stopping_;
@@ -521,6 +825,13 @@ class Solve {
   detail::Extracted<S> now_, confirmed_;
   bool has_basis_ = true;  // now_ has V
   bool widened_ = false;
+  bool joined_ = false;    // what was missed has joined the block, whose product is still to be made
+  bool claimed_ = false;   // the verdict is about the basis as confirmed
+  bool unproven_ = false;  // a start that was given may have missed something
+  int joins_ = 0;
+  double seen_outside_ = 0;
+  double measured_rounding_ = 0;
+  RitzPairs outside_;  // of a block of k columns and what was seen beside it
   double absolute_residual_ = 0;
   int total_exponent_ = 0;
 };
@@ -528,9 +839,20 @@ class Solve {
 }  // namespace
 
 template <class S>
-PowerResult<S> accelerated_power(OperatorRef<S> A, const PowerOptions& options, const Hooks<S>& hooks) {
-  return Solve<S>(A, options, hooks).run();
+PowerResult<S> detail::power_iteration(OperatorRef<S> A, const PowerOptions& options, const Hooks<S>& hooks,
+                                       const Known& known) {
+  return Solve<S>(A, options, hooks, known).run();
 }
+
+template <class S>
+PowerResult<S> accelerated_power(OperatorRef<S> A, const PowerOptions& options, const Hooks<S>& hooks) {
+  return detail::power_iteration<S>(A, options, hooks, {});
+}
+
+template PowerResult<float> detail::power_iteration<float>(OperatorRef<float>, const PowerOptions&, const Hooks<float>&,
+                                                           const Known&);
+template PowerResult<double> detail::power_iteration<double>(OperatorRef<double>, const PowerOptions&,
+                                                             const Hooks<double>&, const Known&);
 
 template PowerResult<float> accelerated_power<float>(OperatorRef<float>, const PowerOptions&, const Hooks<float>&);
 template PowerResult<double> accelerated_power<double>(OperatorRef<double>, const PowerOptions&, const Hooks<double>&);

@@ -50,6 +50,10 @@ void require_no_negative_eigenvalue(double least, double slack, int exponent) {
         std::ldexp(least, exponent)));
 }
 
+double slack_of_norm(double norm_bound, double epsilon, int exponent) {
+  return std::isfinite(norm_bound) ? 100 * epsilon * std::ldexp(norm_bound, -exponent) : 0;
+}
+
 #define HEARSAY_INSTANTIATE(S)                     \
   template int exponent_for<S>(ConstBlockView<S>); \
   template void rescale<S>(BlockView<S>, int);     \

@@ -24,4 +24,8 @@ void set_eigenvalues(PowerResult<S>& result, const Vector<S>& theta, int exponen
 /// A Rayleigh quotient below zero, by more than `slack`, proves a negative eigenvalue.
 void require_no_negative_eigenvalue(double least, double slack, int exponent);
 
+/// What rounding may leave of a product where the matrix is so much larger than the block shows; infinite bounds say
+/// nothing.
+double slack_of_norm(double norm_bound, double epsilon, int exponent);
+
 }  // namespace hearsay::detail

@@ -57,7 +57,7 @@ bool stagnant(const std::vector<HistoryEntry>& history) {
 
 bool transient_is_over(const StoppingFacts& facts, const std::vector<HistoryEntry>& history) {
   const HistoryEntry& now = history.back();
-  if (facts.p == facts.k || !std::isfinite(now.theta_next)) return now.t >= 100;  // no gap to predict from
+  if (facts.p == facts.k || !std::isfinite(now.theta_next)) return false;  // no gap to predict from
   if (!(now.theta_k > 0)) return now.t >= 30;
   const double d = static_cast<double>(facts.d), k = static_cast<double>(facts.k), noise = recent_noise(history);
   const double floor = std::max(noise * std::sqrt(d) / now.theta_k, facts.epsilon);

@@ -4,6 +4,7 @@
 
 #include "hearsay/error.hpp"
 #include "solver/krylov.hpp"
+#include "solver/power.hpp"
 
 namespace hearsay {
 
@@ -35,18 +36,41 @@ SolveMethod choose_method(OperatorRef<S> A, const PowerOptions& options, const H
 }
 
 template <class S>
-PowerResult<S> principal_subspace(OperatorRef<S> A, const PowerOptions& options, const Hooks<S>& hooks) {
+PowerResult<S> detail::subspace_from(OperatorRef<S> A, const PowerOptions& options, const Hooks<S>& hooks,
+                                     const Known& known) {
   const SolveMethod method =
       options.method == SolveMethod::automatic ? choose_method<S>(A, options, hooks) : options.method;
-  if (method == SolveMethod::anpm) return accelerated_power<S>(A, options, hooks);
+  if (method == SolveMethod::anpm) return power_iteration<S>(A, options, hooks, known);
   require(!A.facts().noisy, "method = krylov: needs exact products; use anpm");
   require(!hooks.checkpoint && hooks.resume == nullptr,
           "method = krylov: keeps no checkpoint; leave it out, or use anpm");
-  return detail::block_krylov<S>(A, options, hooks);
+  return block_krylov<S>(A, options, hooks, known);
 }
 
-#define HEARSAY_INSTANTIATE(S)                                                                 \
-  template SolveMethod choose_method<S>(OperatorRef<S>, const PowerOptions&, const Hooks<S>&); \
+template <class S>
+detail::Known detail::known_from(const PowerResult<S>& result) {
+  const Certificate& certificate = result.certificate;
+  Known known{.sound_start = true,
+              .frobenius = certificate.frobenius_norm,
+              .columns = certificate.random_columns,
+              .exponent = result.exponent};
+  if (certificate.nothing_missed == Knowledge::bound)
+    known.statement = {.count = certificate.nothing_missed_count,
+                       .above = certificate.nothing_missed_above,
+                       .probability = certificate.nothing_missed_probability};
+  return known;
+}
+
+template <class S>
+PowerResult<S> principal_subspace(OperatorRef<S> A, const PowerOptions& options, const Hooks<S>& hooks) {
+  return detail::subspace_from<S>(A, options, hooks, {});
+}
+
+#define HEARSAY_INSTANTIATE(S)                                                                           \
+  template SolveMethod choose_method<S>(OperatorRef<S>, const PowerOptions&, const Hooks<S>&);           \
+  template detail::Known detail::known_from<S>(const PowerResult<S>&);                                   \
+  template PowerResult<S> detail::subspace_from<S>(OperatorRef<S>, const PowerOptions&, const Hooks<S>&, \
+                                                   const Known&);                                        \
   template PowerResult<S> principal_subspace<S>(OperatorRef<S>, const PowerOptions&, const Hooks<S>&);
 HEARSAY_INSTANTIATE(float)
 HEARSAY_INSTANTIATE(double)
