@@ -42,6 +42,7 @@ class AsAsked {
     facts.positive_semidefinite = facts.positive_semidefinite || psd_;
     return facts;
   }
+  double norm_bound() const { return (shift_ ? OperatorRef<S>(shifted_) : OperatorRef<S>(stored_)).norm_bound(); }
 
  private:
   decltype(stored(std::declval<const Matrix&>())) stored_;
