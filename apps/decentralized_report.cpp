@@ -128,9 +128,15 @@ std::string status_text(const DecentralizedReport& report) {
     case Status::breakdown:
       return fmt::format("broke down at iteration {}: a block was not finite", result.iterations);
     case Status::rounding_floor:
+      return fmt::format(
+          "stands at rounding level after {} iterations: the residual stays at {:.2g}, above the tolerance {:g}",
+          result.iterations, result.residual, tolerance);
     case Status::ambiguous:
+      return fmt::format("ambiguous after {} iterations: the residual {:.2g} cannot tell eigenvalue {} from the next",
+                         result.iterations, result.residual, report.options.rank);
     case Status::communication_failed:
-      break;
+      return fmt::format("communication failed after {} iterations: too little was heard to say anything",
+                         result.iterations);
   }
   return {};
 }

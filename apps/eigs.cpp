@@ -42,6 +42,7 @@ class AsAsked {
     facts.positive_semidefinite = facts.positive_semidefinite || psd_;
     return facts;
   }
+  double norm_bound() const { return (shift_ ? OperatorRef<S>(shifted_) : OperatorRef<S>(stored_)).norm_bound(); }
 
  private:
   decltype(stored(std::declval<const Matrix&>())) stored_;
@@ -90,7 +91,9 @@ int run(Job job) {
   Outcome outcome = std::visit([&job](const auto& matrix) { return solve_as_asked(job, matrix); }, data.matrix);
   PowerResult<double>& result = outcome.power;
   if (job.shift != 0) {
-    result.eigenvalues.array() -= std::ldexp(job.shift, -result.exponent);
+    const double shift = std::ldexp(job.shift, -result.exponent);
+    result.eigenvalues.array() -= shift;
+    result.certificate.nothing_missed_above -= shift;
     result.notes.push_back(fmt::format(
         "shift: A + {:g} I was solved; eigenvalues are those of A, the residual and the momentum those of the sum",
         job.shift));

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "certificate.hpp"
 #include "hearsay/linalg.hpp"
 #include "hearsay/threads.hpp"
 #include "hearsay/version.hpp"
@@ -88,6 +89,8 @@ Json result_json(const Report& report) {
   json["eigenvalues"] = numbers(power.eigenvalues);
   json["residual"] = number(power.residual);
   json["tolerance"] = job.solve.power.tolerance;
+  json["accuracy"] = job.solve.power.sine_goal > 0 ? Json(job.solve.power.sine_goal) : Json(nullptr);
+  json["certificate"] = certificate_json(power.certificate);
   json["sin_theta_estimate"] = number(power.sin_theta_estimate);
   json["gap"] = number(power.gap);
   json["noise_floor"] = number(power.noise_floor);

@@ -31,26 +31,6 @@ NoiseModel<S> noise_model(const SolveSettings& settings, const std::optional<Spe
   return {};
 }
 
-template <class S>
-PowerResult<double> in_double(PowerResult<S> result) {
-  if constexpr (std::is_same_v<S, double>) {
-    return result;
-  } else {
-    PowerResult<double> wide;
-    wide.basis = result.basis.template cast<double>();
-    wide.eigenvalues = result.eigenvalues.template cast<double>();
-    wide.status = result.status, wide.iterations = result.iterations, wide.residual = result.residual;
-    wide.noise_floor = result.noise_floor, wide.noise_level = result.noise_level, wide.gap = result.gap;
-    wide.sin_theta_estimate = result.sin_theta_estimate, wide.momentum = result.momentum, wide.edge = result.edge;
-    wide.damping = result.damping, wide.extraction = result.extraction, wide.columns = result.columns;
-    wide.cooldown_steps = result.cooldown_steps, wide.products = result.products, wide.passes = result.passes;
-    wide.householder_steps = result.householder_steps, wide.workspace_bytes = result.workspace_bytes;
-    wide.exponent = result.exponent;
-    wide.history = std::move(result.history), wide.notes = std::move(result.notes);
-    return wide;
-  }
-}
-
 // Compares a run with the theory: the noise of each product is caught on its way into the product.
 template <class S>
 class Auditor {
@@ -85,7 +65,7 @@ class Auditor {
 };
 
 template <class S>
-std::optional<Block<S>> in_arithmetic(const std::optional<Block<double>>& block) {
+std::optional<Block<S>> cast_to(const std::optional<Block<double>>& block) {
   if (!block) return std::nullopt;
   return Block<S>(block->cast<S>());
 }
@@ -97,7 +77,7 @@ Outcome solve(const Job& job, const Problem<S>& problem) {
   const SolveSettings& settings = job.solve;
   const Index d = problem.dimension, k = settings.power.rank;
   require(k <= d, fmt::format("rank = {}: must lie in [1, {}]", k, d));
-  const auto start = in_arithmetic<S>(load_block(job.start, "start", d));
+  const auto start = cast_to<S>(load_block(job.start, "start", d));
   auto known = load_reference(job.reference, d, k);
 
   PowerOptions options = settings.power;
@@ -126,7 +106,7 @@ Outcome solve(const Job& job, const Problem<S>& problem) {
     auditor.emplace(*known, *spectrum, *job.audit);
     noise = auditor->listen(std::move(noise));
   }
-  const auto reference = in_arithmetic<S>(known);
+  const auto reference = cast_to<S>(known);
 
   const InterruptGuard interrupt;
   ProgressLine progress(job.quiet);
@@ -154,7 +134,7 @@ Outcome solve(const Job& job, const Problem<S>& problem) {
 
   Outcome outcome;
   const auto begin = std::chrono::steady_clock::now();
-  outcome.power = in_double<S>(problem.solve(options, noise, hooks, watch));
+  outcome.power = in_arithmetic<double>(problem.solve(options, noise, hooks, watch));
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (interrupt.interrupted()) notes.push_back("interrupted: this is the best basis so far");
   outcome.power.notes.insert(outcome.power.notes.begin(), notes.begin(), notes.end());

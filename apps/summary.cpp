@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "certificate.hpp"
 #include "help.hpp"
 #include "report.hpp"
 
@@ -9,51 +10,61 @@ namespace {
 
 constexpr Index most_rows = 20;  // of the table of eigenvalues
 
-std::string status_text(const PowerResult<double>& power, double tolerance) {
+std::string met_text(const PowerFacts& power, const PowerOptions& asked) {
+  std::string text = fmt::format("the residual {:.2g} meets the tolerance {:.2g}", power.residual, asked.tolerance);
+  if (asked.sine_goal > 0)
+    text += fmt::format(", and sin(theta), {}, the accuracy {:.2g}", sine_text(power), asked.sine_goal);
+  return text;
+}
+
+// What kept it from converging.
+std::string unmet_text(const PowerFacts& power, const PowerOptions& asked) {
+  if (!(power.residual <= asked.tolerance))
+    return fmt::format("the residual is {:.2g}, above the tolerance {:.2g}", power.residual, asked.tolerance);
+  if (asked.sine_goal > 0)
+    return fmt::format(
+        "the residual {:.2g} meets the tolerance {:.2g}; sin(theta), {}, is not known to meet the "
+        "accuracy {:.2g}",
+        power.residual, asked.tolerance, sine_text(power), asked.sine_goal);
+  return fmt::format("the residual {:.2g} meets the tolerance {:.2g}, but does not settle what the answer is",
+                     power.residual, asked.tolerance);
+}
+
+std::string status_text(const PowerFacts& power, const PowerOptions& asked) {
   switch (power.status) {
     case Status::converged:
-      return fmt::format("converged in {} iterations: the residual {:.2g} meets the tolerance {:.2g}", power.iterations,
-                         power.residual, tolerance);
+      return fmt::format("converged in {} iterations: {}", power.iterations, met_text(power, asked));
     case Status::noise_floor:
-      return fmt::format(
-          "reached the noise floor after {} iterations: the residual stays at {:.2g}, above the tolerance {:.2g}, "
-          "because of errors in the products",
-          power.iterations, power.residual, tolerance);
+      return fmt::format("reached the noise floor after {} iterations: {}, and errors in the products allow no better",
+                         power.iterations, unmet_text(power, asked));
     case Status::rounding_floor:
-      return fmt::format(
-          "stands at rounding level after {} iterations: the residual stays at {:.2g}, above the tolerance {:.2g}, "
-          "which asks for more than the arithmetic holds",
-          power.iterations, power.residual, tolerance);
+      return fmt::format("stands at rounding level after {} iterations: {}, and the arithmetic allows no better",
+                         power.iterations, unmet_text(power, asked));
     case Status::ambiguous:
-      return fmt::format(
-          "ambiguous after {} iterations: the residual {:.2g} cannot tell the k-th eigenvalue from the next",
-          power.iterations, power.residual);
+      return fmt::format("ambiguous after {} iterations: {}, and k = {} cuts through them", power.iterations,
+                         power.certificate.cluster ? cluster_text(*power.certificate.cluster)
+                                                   : "the k-th eigenvalue and the next cannot be told apart",
+                         asked.rank);
     case Status::iteration_limit:
-      return fmt::format("stopped at the limit of {} iterations: the residual is {:.2g}, above the tolerance {:.2g}",
-                         power.iterations, power.residual, tolerance);
+      return fmt::format("stopped at the limit of {} iterations: {}", power.iterations, unmet_text(power, asked));
     case Status::stopped_by_observer:
       return fmt::format("interrupted after {} iterations: the residual is {:.2g}, the tolerance was {:.2g}",
-                         power.iterations, power.residual, tolerance);
+                         power.iterations, power.residual, asked.tolerance);
     case Status::breakdown:
       return fmt::format("broke down at iteration {}: a product was not finite; the residual before it was {:.2g}",
                          power.iterations, power.residual);
     case Status::communication_failed:
-      break;  // of agents alone
+      return fmt::format("communication failed after {} iterations: too little was heard to say anything",
+                         power.iterations);
   }
   return {};
 }
 
-std::string accuracy_text(const PowerResult<double>& power, bool has_reference) {
+std::string accuracy_text(const PowerResult<double>& power, const Job& job) {
   std::string text = line("residual", "{:.3g}", power.residual);
-  if (has_reference && !power.history.empty())
+  if (!job.reference.empty() && !power.history.empty())
     text += line("sin(theta)", "{:.3g} against the reference", power.history.back().sin_theta);
-  if (std::isfinite(power.sin_theta_estimate))
-    text +=
-        line("", "sin(theta) is about {:.2g}, judging by the residual and the gap of {:.3g} below the last eigenvalue",
-             power.sin_theta_estimate, power.gap);
-  else if (power.columns == power.basis.cols() && power.basis.cols() < power.basis.rows())
-    text += line("", "no estimate of sin(theta): the block has no column beyond k to see the gap with");
-  return text;
+  return text + certificate_text(power, job.solve.power.rank);
 }
 
 std::string chosen_text(const PowerResult<double>& power, const Job& job) {
@@ -156,14 +167,14 @@ std::string notes_text(const std::vector<std::string>& notes) {
 std::string summary(const Report& report) {
   const auto& [job, dimension, outcome, samples] = report;
   const PowerResult<double>& power = outcome.power;
-  std::string text = fmt::format("{}: {}\n\n", job.input, status_text(power, job.solve.power.tolerance));
+  std::string text = fmt::format("{}: {}\n\n", job.input, status_text(power, job.solve.power));
   text += eigenvalue_table(power.eigenvalues, samples ? samples->total_variance : 0) + '\n';
   if (samples)
     text +=
         line("data", "{} samples of {} features{}", samples->samples, dimension, samples->centred ? ", centred" : "");
   else
     text += line("matrix", "{} x {}", dimension, dimension);
-  text += accuracy_text(power, !job.reference.empty());
+  text += accuracy_text(power, job);
   text += chosen_text(power, job);
   text += cost_text(outcome);
   if (outcome.audit) text += audit_text(*outcome.audit, *job.audit);

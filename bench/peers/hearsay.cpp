@@ -92,7 +92,37 @@ PowerResult<double> solve(const Instance& instance, const Json& command) {
   return mixed_precision_subspace(PositiveSemidefinite<float>{DenseSymmetric<float>(single)}, A, options);
 }
 
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+// As `hearsay --json` has it; what the exam holds it to.
+Json certificate_json(const Certificate& certificate) {
+  Json json;
+  json["level"] = name(certificate.level);
+  json["residual"] = number(certificate.residual);
+  json["sin_theta"] = {{"word", name(certificate.sin_theta)},
+                       {"bound", number(certificate.sin_theta_bound)},
+                       {"estimate", number(certificate.sin_theta_estimate)}};
+  json["nothing_missed"] = {{"word", name(certificate.nothing_missed)},
+                            {"above", number(certificate.nothing_missed_above)},
+                            {"count", certificate.nothing_missed_count},
+                            {"probability", number(certificate.nothing_missed_probability)}};
+  json["cluster"] = nullptr;
+  if (const auto& cluster = certificate.cluster)
+    json["cluster"] = {{"first", cluster->first},
+                       {"last", cluster->last},
+                       {"open", cluster->open},
+                       {"spread", number(cluster->spread)},
+                       {"sin_theta", number(cluster->sin_theta)},
+                       {"word", name(cluster->kind)}};
+  return json;
+}
+
 Json answer(const Instance& instance, const Json& command) {
+  if (command.contains("instance")) {
+    Json own = command;
+    own.erase("instance");
+    return answer(read_instance(command.at("instance").get<std::string>()), own);
+  }
   PowerResult<double> result;
   Json reply = bench::measured([&] { result = solve(instance, command); });
   bench::write_array(command.at("basis").get<std::string>(), result.basis.data(), result.basis.rows(),
@@ -102,6 +132,7 @@ Json answer(const Instance& instance, const Json& command) {
   reply["status"] = name(result.status);
   reply["success"] = result.status == Status::converged;
   reply["sine_estimate"] = std::isfinite(result.sin_theta_estimate) ? Json(result.sin_theta_estimate) : Json(nullptr);
+  reply["certificate"] = certificate_json(result.certificate);
   reply["method"] = name(result.method);
   reply["iterations"] = result.iterations;
   reply["columns"] = result.columns;

@@ -17,6 +17,7 @@ import sys
 import time
 
 import bars
+import exam
 import noise
 import numpy as np
 import report
@@ -47,6 +48,10 @@ def arguments(argv):
     parser.add_argument("--retune", action="store_true", help="look for the peers' best settings again")
     parser.add_argument("--seeds", type=int, default=0, help="instead: is hearsay right for this many seeds?")
     parser.add_argument("--seeds-large", type=int, default=5, help="the same for the large instances")
+    parser.add_argument(
+        "--exam", type=int, nargs="?", const=120, default=0, metavar="N",
+        help="instead: how many wrong words does each tool speak on N misleading spectra? Default 120",
+    )  # fmt: skip
     parser.add_argument("--cache", type=pathlib.Path, default=pathlib.Path("build/bench-peers"))
     parser.add_argument("--out", type=pathlib.Path, help="where the report goes; default: the cache")
     given = parser.parse_args(argv)
@@ -388,8 +393,12 @@ def write(given, results, begin):
 def main(argv=None):
     given = arguments(argv)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    results = run(given)
     out = given.out or given.cache
+    if given.exam:
+        exam.run(given, tools_for(given, given.threads), say)
+        print((out / "exam.md").read_text())
+        return
+    results = run(given)
     print((out / "report.md").read_text())
     say(f"{out}/report.json, report.md and report.png, in {results['seconds_in_all'] / 60:.1f} minutes")
 

@@ -54,12 +54,13 @@ def distributed(matrix, world):
 
 def main():
     world = PETSc.COMM_WORLD
-    A, first, last = distributed(Matrix(sys.argv[1]), world)
-    d = A.getSize()[0]
+    given = distributed(Matrix(sys.argv[1]), world)
     PETSc.Log.begin()
 
     def answer(command):
         setting, noise, k = command["setting"], command.get("noise"), command["rank"]
+        A, first, last = distributed(Matrix(command["instance"]), world) if "instance" in command else given
+        d = A.getSize()[0]
         operator = A
         if noise:
             context = Noisy(A, noise)

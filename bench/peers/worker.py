@@ -49,11 +49,12 @@ def main():
     from instances import Matrix
     from solvers import PEERS
 
-    matrix = Matrix(sys.argv[1])
+    given = Matrix(sys.argv[1])
     solvers = {peer.name: peer.solve for peer in PEERS}
 
     def answer(command):
         solve = solvers[command["peer"]]
+        matrix = Matrix(command["instance"]) if "instance" in command else given
         solution, cost = measured(lambda: solve(matrix, command["setting"], command["seed"], command.get("noise")))
         np.save(command["basis"], np.ascontiguousarray(solution.basis))
         said = {"success": solution.success, "status": solution.status}

@@ -2,6 +2,7 @@
 matrix in memory. A solve that takes too long, or a tool that falls over, costs its process and nothing else."""
 
 import contextlib
+import functools
 import json
 import os
 import pathlib
@@ -98,10 +99,13 @@ class Bench:
     def __init__(self, folder, tools, limit):
         self.folder, self.tools, self.limit = pathlib.Path(folder), tools, limit
         self.about = json.loads((self.folder / "about.json").read_text())
-        self.reference = np.load(self.folder / "reference.npy")
         self.workers = {}
         self.given_up = {}  # kinds of worker that cannot even start
         self.scratch = tempfile.TemporaryDirectory(prefix="hearsay-bench-peers-")
+
+    @functools.cached_property
+    def reference(self):
+        return np.load(self.folder / "reference.npy")
 
     def __enter__(self):
         return self
@@ -130,15 +134,18 @@ class Bench:
         if kind in self.workers:
             self.workers.pop(kind).close()
 
-    def solve(self, peer, setting, seed=0, noise=None, limit=None):
-        """The answer's numbers with the sine of its basis; Failed when there is no answer."""
+    def ask(self, peer, setting, rank, seed=0, noise=None, limit=None, instance=None):
+        """The answer's numbers and its basis; Failed when there is no answer. `instance`: another folder's matrix."""
         basis = pathlib.Path(self.scratch.name) / "basis.npy"
         basis.unlink(missing_ok=True)
-        command = {"peer": peer.name, "setting": setting, "rank": self.about["rank"], "seed": seed, "basis": str(basis)}
+        command = {"peer": peer.name, "setting": setting, "rank": rank, "seed": seed, "basis": str(basis)}
         if noise:
             command["noise"] = noise
+        if instance:
+            command["instance"] = str(instance)
         worker = self.worker(peer.worker)
-        time.sleep(SETTLE_SECONDS)
+        if not instance:  # nothing else is timed
+            time.sleep(SETTLE_SECONDS)
         try:
             reply = worker.ask(command, min(limit or self.limit, self.limit))
         except Failed:
@@ -147,8 +154,12 @@ class Bench:
         if "error" in reply:
             raise Failed(reply["error"])
         try:
-            self.basis = np.load(basis)
+            return reply, np.load(basis)
         except (OSError, ValueError) as error:
             raise Failed(f"no basis: {error}") from None
+
+    def solve(self, peer, setting, seed=0, noise=None, limit=None):
+        """The answer's numbers with the sine of its basis."""
+        reply, self.basis = self.ask(peer, setting, self.about["rank"], seed, noise, limit)
         reply["sine"] = measure_sine(self.reference, self.basis)
         return reply

@@ -12,6 +12,8 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "hearsay/block.hpp"
@@ -148,10 +150,8 @@ struct Hooks {
   const Block<S>* reference = nullptr;    ///< d x k: fills history[].sin_theta
 };
 
-template <class S>
-struct [[nodiscard]] PowerResult {
-  Block<S> basis;         ///< d x k, orthonormal; Ritz vectors by decreasing eigenvalue, largest entry of each positive
-  Vector<S> eigenvalues;  ///< k Ritz values, descending
+/// What a solve says of itself, in whatever arithmetic it was made.
+struct PowerFacts {
   Status status = Status::iteration_limit;
   SolveMethod method = SolveMethod::anpm;  ///< that was used
   Index iterations = 0;
@@ -174,10 +174,27 @@ struct [[nodiscard]] PowerResult {
   std::int64_t workspace_bytes = 0;
   Certificate certificate;  ///< how right all this is
   int exponent = 0;         ///< eigenvalues are those of 2^-exponent A where A's own would overflow or vanish; else 0
-  Block<S> block;           ///< X_t itself, p columns: the best warm start for another solve
   std::vector<HistoryEntry> history;
   std::vector<std::string> notes;  ///< what was chosen or noticed on the way
 };
+
+/// That, and the answer.
+template <class S>
+struct [[nodiscard]] PowerResult : PowerFacts {
+  Block<S> basis;         ///< d x k, orthonormal; Ritz vectors by decreasing eigenvalue, largest entry of each positive
+  Vector<S> eigenvalues;  ///< k Ritz values, descending
+  Block<S> block;         ///< X_t itself, p columns: the best warm start for another solve
+};
+
+/// The same result in another arithmetic. The facts go over whole, so that none is forgotten.
+template <class T, class S>
+PowerResult<T> in_arithmetic(PowerResult<S> result) {
+  if constexpr (std::is_same_v<T, S>)
+    return result;
+  else
+    return {std::move(static_cast<PowerFacts&>(result)), result.basis.template cast<T>(),
+            result.eigenvalues.template cast<T>(), result.block.template cast<T>()};
+}
 
 template <class S>
 PowerResult<S> accelerated_power(OperatorRef<S> A, const PowerOptions& options, const Hooks<S>& hooks = {});

@@ -19,7 +19,7 @@ from hearsay import _core, gossip, noise, theory
 from hearsay._eigsh import eigsh
 from hearsay._errors import CommunicationError, DataError, Error, InvalidArgument
 from hearsay._plan import Plan, plan
-from hearsay._result import DecentralizedInfo, EigshResult, Info
+from hearsay._result import Certificate, Cluster, DecentralizedInfo, EigshResult, Info
 
 if TYPE_CHECKING:
     from hearsay import plots as plots
@@ -42,6 +42,8 @@ _LAZY = {
 
 __all__ = [
     "PCA",
+    "Certificate",
+    "Cluster",
     "CommunicationError",
     "ConvergenceWarning",
     "DataError",

@@ -31,6 +31,7 @@ def eigsh(
     n: int | None = None,
     tol: float | None = None,
     accuracy: float | None = None,
+    certify: str = "full",
     max_iter: int = 1000,
     method: str = "auto",
     momentum: str | float = "auto",
@@ -66,6 +67,9 @@ def eigsh(
     accuracy : float, optional
         Stop when sin(theta) of the subspace is estimated to be at most this; without a ``tol`` of its own that is the
         same number.
+    certify : {"full", "residual", "none"}
+        How much to find out about the answer, for ``info.certificate``: "full" looks for what may have been missed,
+        with products of its own; "residual" spends none on that; "none" says nothing beyond the residual.
     max_iter : int
         Stop after so many iterations in any case.
     method : {"auto", "anpm", "npm", "krylov"}
@@ -134,6 +138,7 @@ def eigsh(
         k=k,
         tol=tol,
         accuracy=accuracy,
+        certify=certify,
         max_iter=max_iter,
         method=method,
         momentum=momentum,
@@ -156,7 +161,7 @@ def eigsh(
     )
     with watching(callback, verbose, tolerance, "eigsh") as watch, in_python_words(*SPELT):
         made = _solve(A, n, dtype, {**common, "callback": watch})
-    info = info_from(made, tolerance, method, momentum)
+    info = info_from(made, tolerance, method, momentum, accuracy)
     if not info.converged:
         from hearsay._warnings import warn_unless_converged
 

@@ -99,6 +99,9 @@ class PCA(LinearProjection):
     accuracy : float, optional
         Stop when sin(theta) of the subspace is estimated to be at most this; without a ``tol`` of its own that is the
         same number.
+    certify : {"full", "residual", "none"}
+        How much to find out about the answer, for ``certificate_``: "full" looks for what may have been missed, with
+        products of its own; "residual" spends none on that; "none" says nothing beyond the residual.
     max_iter : int
         Stop after so many iterations in any case.
     method : {"auto", "anpm", "npm", "krylov"}
@@ -136,12 +139,14 @@ class PCA(LinearProjection):
         As in scikit-learn. ``n_iter_`` is at least 1; ``info_.iterations`` has the solver's count.
     converged_ : bool
     status_ : str
-        Why it ended: "converged", "noise_floor", "iteration_limit", "stopped_by_observer" or "breakdown". Anything but
-        the first comes with a ConvergenceWarning.
+        Why it ended: "converged", "noise_floor", "rounding_floor", "ambiguous", "iteration_limit",
+        "stopped_by_observer" or "breakdown". Anything but the first comes with a ConvergenceWarning.
     residual_ : float
         Of exactly these components.
     noise_floor_ : float
         Where the residual stopped falling, if ``status_`` is "noise_floor"; else NaN.
+    certificate_ : Certificate
+        How right the components are: bounds, estimates and what is unknown, kept apart.
     history_ : structured array
         A record per iteration: t, momentum, edge, residual, noise, theta_1, theta_k, theta_next, sin_theta.
     info_ : Info
@@ -173,6 +178,7 @@ class PCA(LinearProjection):
         *,
         tol: float | None = None,
         accuracy: float | None = None,
+        certify: str = "full",
         max_iter: int = 1000,
         method: str = "auto",
         momentum: str | float = "auto",
@@ -189,6 +195,7 @@ class PCA(LinearProjection):
         self.n_components = n_components
         self.tol = tol
         self.accuracy = accuracy
+        self.certify = certify
         self.max_iter = max_iter
         self.method = method
         self.momentum = momentum
@@ -302,6 +309,7 @@ class PCA(LinearProjection):
             n_components=rank,
             tol=self.tol,
             accuracy=self.accuracy,
+            certify=self.certify,
             max_iter=self.max_iter,
             method=self.method,
             momentum=self.momentum,
@@ -333,7 +341,7 @@ class PCA(LinearProjection):
                     made = _core.pca_mixed(rows, rows.astype(np.float32), options, center, start, watch)
                 else:
                     made = _core.pca_dense(rows_in_place(X, dtype), options, center, sharpen_to, model, start, watch)
-        made["info"] = info_from(made, tolerance, self.method, self.momentum)
+        made["info"] = info_from(made, tolerance, self.method, self.momentum, self.accuracy)
         return made
 
     def _solve_stream(self, stream: Stream, rank: int, start: Array | None) -> dict[str, Any]:
@@ -352,7 +360,7 @@ class PCA(LinearProjection):
         made["mean"] = stream.mean.copy()
         made["total_variance"] = stream.total_variance
         made["singular_values"] = np.sqrt(np.maximum(0, made["eigenvalues"]) * stream.divisor)
-        made["info"] = info_from(made, tolerance, self.method, self.momentum)
+        made["info"] = info_from(made, tolerance, self.method, self.momentum, self.accuracy)
         return made
 
     def _warm_block(self, features: int) -> Array | None:
@@ -412,6 +420,7 @@ class PCA(LinearProjection):
         self.status_ = self.info_.status
         self.residual_ = self.info_.residual
         self.noise_floor_ = self.info_.noise_floor
+        self.certificate_ = self.info_.certificate
         self.history_ = self.info_.history
         self._block = _block_of(made)
 

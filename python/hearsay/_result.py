@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["DecentralizedInfo", "EigshResult", "Info", "Outcome", "Traffic"]
+__all__ = ["Certificate", "Cluster", "DecentralizedInfo", "EigshResult", "Info", "Outcome", "Traffic"]
 
 Array = npt.NDArray[Any]
 
@@ -38,12 +38,107 @@ def history_table(numbers: Array, dtype: np.dtype[Any]) -> Array:
     return table
 
 
+Word = Literal["unknown", "estimate", "bound"]
+"""bound: a theorem applies, perhaps except with a small probability; estimate: calibrated, and counted how often it is
+exceeded; or unknown."""
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Eigenvalues that the measurements cannot tell apart, counted from 1, where k cuts through them."""
+
+    first: int
+    last: int
+    open: bool
+    """It may go on beyond ``last``: the block ended there."""
+    spread: float
+    """The most by which two of them differ, residuals included, relative to the first of them."""
+    sin_theta: float
+    """Of the space of the first ``last`` eigenvectors, which k does not cut; NaN where that is not known."""
+    kind: Word
+    """Of ``sin_theta``."""
+
+    def __str__(self) -> str:
+        return f"eigenvalues {self.first} to {self.last}{' or more' if self.open else ''} agree to {self.spread:.2g}"
+
+    def space(self) -> str:
+        """One sentence on the space that k does not cut."""
+        if self.kind == "unknown" or np.isnan(self.sin_theta):
+            return f"how right the space of the first {self.last} is, is unknown"
+        if self.kind == "estimate":
+            return f"the space of the first {self.last} is right to about {self.sin_theta:.2g} (estimate)"
+        return f"the space of the first {self.last} is certain to {self.sin_theta:.2g} (bound)"
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """How right a result is, with bound, estimate and unknown kept apart. ``str(certificate)`` says it in words."""
+
+    level: Literal["none", "residual", "full"]
+    """How much of it was made (``certify``)."""
+    residual: float
+    """||A V - V Theta||_F of exactly the basis returned, in the units of the eigenvalues."""
+    rounding: float
+    """What the arithmetic may hide of it, in the same units."""
+    sin_theta: Word
+    """The strongest of the next two that says something."""
+    sin_theta_bound: float
+    """sin(theta) is at most this: residual over the gap that is proved; infinite where none is."""
+    sin_theta_estimate: float
+    """The same theorem with Ritz values in place of what is proved; NaN where there is none."""
+    nothing_missed: Word
+    """Of the next three."""
+    nothing_missed_above: float
+    """At most ``nothing_missed_count`` eigenvalues lie above this..."""
+    nothing_missed_count: int
+    nothing_missed_probability: float
+    """... except with this probability."""
+    random_columns: int
+    """That would have shown it."""
+    probe_passes: int
+    """Readings of the matrix spent on that alone."""
+    probe_products: int
+    """Columns multiplied for that alone."""
+    cluster: Cluster | None
+    """Where the result is ambiguous."""
+    assumptions: tuple[str, ...]
+    """What the words above rest on."""
+
+    def sine(self) -> str:
+        """What is known of sin(theta): "at most 3e-09 (bound), about 8e-10 (estimate)", or "unknown"."""
+        about = f"about {self.sin_theta_estimate:.2g} (estimate)" if np.isfinite(self.sin_theta_estimate) else ""
+        if self.sin_theta == "bound":
+            return ", ".join(filter(None, [f"at most {self.sin_theta_bound:.2g} (bound)", about]))
+        return about if self.sin_theta == "estimate" else "unknown"
+
+    def missed(self) -> str:
+        """One sentence on eigenvalues that may have been missed."""
+        if self.nothing_missed == "unknown":
+            return "whether an eigenvalue was missed is unknown"
+        said = f"at most {self.nothing_missed_count} eigenvalues lie above {self.nothing_missed_above:.4g}"
+        if self.nothing_missed == "bound" and self.nothing_missed_probability > 0:
+            said += f", except with probability {self.nothing_missed_probability:.2g}"
+        return f"{said} ({self.nothing_missed})"
+
+    def __str__(self) -> str:
+        lines = [f"sin(theta) is {self.sine()}", self.missed()]
+        if self.cluster is not None:
+            lines += [f"{self.cluster}; {self.cluster.space()}"]
+        return "\n".join(lines)
+
+
+def certificate_from(made: dict[str, Any]) -> Certificate:
+    cluster = made["cluster"]
+    return Certificate(**{**made, "cluster": None if cluster is None else Cluster(**cluster)})
+
+
 @dataclass(frozen=True, eq=False)
 class Outcome:
     """What every solve can say of itself."""
 
     status: str
-    """Why it ended: converged, noise_floor, iteration_limit, stopped_by_observer or breakdown."""
+    """Why it ended: converged, noise_floor, rounding_floor, ambiguous, iteration_limit, stopped_by_observer, breakdown
+    or, of agents, communication_failed."""
     interrupted: bool
     """Ctrl-C ended it."""
     iterations: int
@@ -66,20 +161,33 @@ class Outcome:
         """One sentence on why it ended."""
         after = f"after {self.iterations} iterations at a residual of {self.residual:.3g}"
         if self.status == "converged":
-            return f"converged {after}, which meets the tolerance {self.tolerance:.3g}"
+            return f"converged {after}, which meets {self._met()}"
         if self.status == "noise_floor":
-            return (
-                f"stopped {after}, above the tolerance {self.tolerance:.3g}: the errors of the products allow no better"
-            )
+            return f"stopped {after}, {self._unmet()}: the errors of the products allow no better"
+        if self.status == "rounding_floor":
+            return f"stopped {after}, {self._unmet()}: the arithmetic allows no better"
+        if self.status == "ambiguous":
+            return f"stopped {after}: {self._ambiguity()}"
         if self.status == "iteration_limit":
-            return (
-                f"stopped {after}, above the tolerance {self.tolerance:.3g}, at the limit of its iterations: "
-                "it would have gone on (max_iter)"
-            )
+            return f"stopped {after}, {self._unmet()}, at the limit of its iterations: it would have gone on (max_iter)"
         if self.status == "breakdown":
             return f"stopped {after}: a product was not finite, and this is the best basis before it"
+        if self.status == "communication_failed":
+            return f"stopped {after}: communication failed, and too little was heard to say anything"
         by = "Ctrl-C" if self.interrupted else "the callback"
         return f"stopped by {by} {after}: this is the best basis so far"
+
+    def _met(self) -> str:
+        return f"the tolerance {self.tolerance:.3g}"
+
+    def _unmet(self) -> str:
+        """What kept it from converging."""
+        if self.residual <= self.tolerance:
+            return f"which meets the tolerance {self.tolerance:.3g} but does not settle what the answer is"
+        return f"above the tolerance {self.tolerance:.3g}"
+
+    def _ambiguity(self) -> str:
+        return "the k-th eigenvalue and the next cannot be told apart"
 
     def __repr__(self) -> str:
         return (
@@ -104,6 +212,8 @@ class Info(Outcome):
     sin_theta_estimate: float
     """About the largest sine between the basis and the true subspace, at most 1. Of noisy products residual over gap;
     of exact ones sharper."""
+    certificate: Certificate
+    """How right all this is."""
     edge: float
     """b: eigenvalues up to here were damped."""
     damping: str
@@ -120,12 +230,39 @@ class Info(Outcome):
     """Not zero where eigenvalues leave the range of the number type: they are then given divided by 2^exponent."""
     seconds: float
     """Of the compiled solve, conversions left out."""
+    accuracy: float | None = None
+    """What sin(theta) was held against, where it was."""
+
+    def _sine(self) -> str:
+        """Where no certificate was made, the solver's own estimate stands alone."""
+        if self.certificate.level == "none" and np.isfinite(self.sin_theta_estimate):
+            return f"about {self.sin_theta_estimate:.2g} (estimate)"
+        return self.certificate.sine()
+
+    def _met(self) -> str:
+        met = super()._met()
+        return f"{met}; sin(theta), {self._sine()}, the accuracy {self.accuracy:.3g}" if self.accuracy else met
+
+    def _unmet(self) -> str:
+        if self.accuracy and self.residual <= self.tolerance:
+            return (
+                f"which meets the tolerance {self.tolerance:.3g}, while sin(theta), {self._sine()}, is not known to "
+                f"meet the accuracy {self.accuracy:.3g}"
+            )
+        return super()._unmet()
+
+    def _ambiguity(self) -> str:
+        cluster = self.certificate.cluster
+        if cluster is None:
+            return super()._ambiguity()
+        return f"{cluster}, and k = {len(self.eigenvalues)} cuts through them; {cluster.space()}"
 
     def __str__(self) -> str:
         lines = [self.why()]
         lines += [f"  eigenvalues  {', '.join(f'{value:.6g}' for value in self.eigenvalues[:6])}"]
-        if np.isfinite(self.sin_theta_estimate):
-            lines += [f"  sin(theta)   about {self.sin_theta_estimate:.2g} or less, judging by a gap of {self.gap:.3g}"]
+        lines += [f"  sin(theta)   {self._sine()}", f"  missed       {self.certificate.missed()}"]
+        if self.certificate.cluster is not None:
+            lines += [f"  cluster      {self.certificate.cluster}; {self.certificate.cluster.space()}"]
         lines += [f"  cost         {self.passes} passes, {self.products} columns multiplied, {self.seconds:.3g} s"]
         return "\n".join(lines + [f"  note         {note}" for note in self.notes])
 
@@ -201,14 +338,21 @@ class DecentralizedInfo(Outcome):
         return plots.agreement(self, ax=ax)
 
 
-def info_from(made: dict[str, Any], tolerance: float, method: str = "auto", momentum: str | float = "auto") -> Info:
-    """Of a solve that was asked for this method and momentum."""
+def info_from(
+    made: dict[str, Any],
+    tolerance: float,
+    method: str = "auto",
+    momentum: str | float = "auto",
+    accuracy: float | None = None,
+) -> Info:
+    """Of a solve that was asked for this method, momentum and accuracy."""
     known = {field.name for field in fields(Info)}
     values = {key: value for key, value in made.items() if key in known}
     if values["method"] == "anpm" and (method == "npm" or momentum in ("none", 0)):
         values["method"] = "npm"
     values["history"] = history_table(made["history"], HISTORY)
-    return Info(tolerance=tolerance, **values)
+    values["certificate"] = certificate_from(made["certificate"])
+    return Info(tolerance=tolerance, accuracy=accuracy or None, **values)
 
 
 def decentralized_info_from(made: dict[str, Any], tolerance: float) -> DecentralizedInfo:

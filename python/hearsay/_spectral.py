@@ -28,7 +28,7 @@ class SpectralEmbedding(BaseEstimator):  # type: ignore[misc]
     ----------
     n_components : int
         How many eigenvectors to find.
-    tol, max_iter, momentum, oversampling, noise, random_state, callback, verbose
+    tol, certify, max_iter, momentum, oversampling, noise, random_state, callback, verbose
         As in PCA.
 
     Attributes
@@ -37,7 +37,7 @@ class SpectralEmbedding(BaseEstimator):  # type: ignore[misc]
     eigenvalues_ : ndarray (n_components,)
         In [0, 2], descending; 2 occurs once per connected component.
     n_connected_components_ : int
-    converged_, status_, residual_, n_iter_, history_, info_
+    converged_, status_, residual_, certificate_, n_iter_, history_, info_
         As in PCA.
 
     Examples
@@ -53,6 +53,7 @@ class SpectralEmbedding(BaseEstimator):  # type: ignore[misc]
         n_components: int = 2,
         *,
         tol: float | None = None,
+        certify: str = "full",
         max_iter: int = 1000,
         momentum: str | float = "auto",
         oversampling: str | int = "auto",
@@ -63,6 +64,7 @@ class SpectralEmbedding(BaseEstimator):  # type: ignore[misc]
     ) -> None:
         self.n_components = n_components
         self.tol = tol
+        self.certify = certify
         self.max_iter = max_iter
         self.momentum = momentum
         self.oversampling = oversampling
@@ -95,7 +97,7 @@ class SpectralClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         Of the embedding; as many as clusters, if not given.
     restarts : int
         Independent starts of k-means; the best is kept.
-    tol, max_iter, momentum, oversampling, noise, random_state, callback, verbose
+    tol, certify, max_iter, momentum, oversampling, noise, random_state, callback, verbose
         As in PCA, for the embedding; random_state also drives k-means.
 
     Attributes
@@ -103,7 +105,8 @@ class SpectralClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     labels_ : ndarray (nodes,)
         The cluster of each node; 0 is the largest.
     inertia_ : float
-    embedding_, eigenvalues_, n_connected_components_, converged_, status_, residual_, n_iter_, history_, info_
+    embedding_, eigenvalues_, n_connected_components_, converged_, status_, residual_, certificate_, n_iter_, history_,
+    info_
         As in SpectralEmbedding.
 
     Examples
@@ -122,6 +125,7 @@ class SpectralClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         n_components: int | None = None,
         restarts: int = 10,
         tol: float | None = None,
+        certify: str = "full",
         max_iter: int = 1000,
         momentum: str | float = "auto",
         oversampling: str | int = "auto",
@@ -134,6 +138,7 @@ class SpectralClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.n_components = n_components
         self.restarts = restarts
         self.tol = tol
+        self.certify = certify
         self.max_iter = max_iter
         self.momentum = momentum
         self.oversampling = oversampling
@@ -165,6 +170,7 @@ def embed(estimator: Any, graph: Any, rank: int) -> int:
         options = noise_options + option_texts(
             n_components=rank,
             tol=estimator.tol,
+            certify=estimator.certify,
             max_iter=estimator.max_iter,
             momentum=estimator.momentum,
             oversampling=estimator.oversampling,
@@ -184,6 +190,7 @@ def embed(estimator: Any, graph: Any, rank: int) -> int:
     estimator.converged_ = info.converged
     estimator.status_ = info.status
     estimator.residual_ = info.residual
+    estimator.certificate_ = info.certificate
     estimator.history_ = info.history
     warn_unless_converged(info, stacklevel=4)
     return seed

@@ -144,6 +144,38 @@ ArrayOut<double> history_of(const std::vector<HistoryEntry>& history) {
   return given_vector(std::move(numbers), history_columns);
 }
 
+nb::object dictionary(const std::optional<Cluster>& cluster) {
+  if (!cluster) return nb::none();
+  nb::dict out;
+  out["first"] = cluster->first;
+  out["last"] = cluster->last;
+  out["open"] = cluster->open;
+  out["spread"] = cluster->spread;
+  out["sin_theta"] = cluster->sin_theta;
+  out["kind"] = name(cluster->kind);
+  return out;
+}
+
+nb::dict dictionary(const Certificate& certificate) {
+  nb::dict out;
+  out["level"] = name(certificate.level);
+  out["residual"] = certificate.residual;
+  out["rounding"] = certificate.rounding;
+  out["sin_theta"] = name(certificate.sin_theta);
+  out["sin_theta_bound"] = certificate.sin_theta_bound;
+  out["sin_theta_estimate"] = certificate.sin_theta_estimate;
+  out["nothing_missed"] = name(certificate.nothing_missed);
+  out["nothing_missed_above"] = certificate.nothing_missed_above;
+  out["nothing_missed_count"] = certificate.nothing_missed_count;
+  out["nothing_missed_probability"] = certificate.nothing_missed_probability;
+  out["random_columns"] = certificate.random_columns;
+  out["probe_passes"] = certificate.probe_passes;
+  out["probe_products"] = certificate.probe_products;
+  out["cluster"] = dictionary(certificate.cluster);
+  out["assumptions"] = nb::tuple(nb::cast(certificate.assumptions));
+  return out;
+}
+
 template <class S>
 nb::dict dictionary(PowerResult<S>&& result, const Watcher& watch) {
   nb::dict out;
@@ -159,6 +191,7 @@ nb::dict dictionary(PowerResult<S>&& result, const Watcher& watch) {
   out["noise_level"] = result.noise_level;
   out["gap"] = result.gap;
   out["sin_theta_estimate"] = result.sin_theta_estimate;
+  out["certificate"] = dictionary(result.certificate);
   out["momentum"] = result.momentum;
   out["edge"] = result.edge;
   out["damping"] = result.damping == Damping::centred ? "centred" : "symmetric";
@@ -313,7 +346,11 @@ nb::dict solve_matrix(const Matrix& matrix, const Matter& matter, Request<S>& re
         return power<S>(A, noise, options, hooks);
       });
   const double seconds = watch.seconds();
-  if (matter.shift != 0) result.eigenvalues.array() -= static_cast<S>(std::ldexp(matter.shift, -result.exponent));
+  if (matter.shift != 0) {
+    const double shift = std::ldexp(matter.shift, -result.exponent);
+    result.eigenvalues.array() -= static_cast<S>(shift);
+    result.certificate.nothing_missed_above -= shift;
+  }
   nb::dict out = dictionary(std::move(result), request.watch);
   out["seconds"] = seconds;
   return out;

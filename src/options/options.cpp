@@ -116,6 +116,12 @@ constexpr Setter setters[] = {
        s.power.sine_goal = parse_real("accuracy", text);
        if (!(s.power.sine_goal >= 0 && s.power.sine_goal < 1)) refuse("accuracy", text, "at least 0 and below 1");
      }},
+    {"certify",
+     [](SolveSettings& s, std::string_view text) {
+       constexpr Word<Certify> words[] = {
+           {"none", Certify::none}, {"residual", Certify::residual}, {"full", Certify::full}};
+       s.power.certify = choose("certify", text, words);
+     }},
     {"max-iterations",
      [](SolveSettings& s, std::string_view text) {
        s.power.max_iterations = parse_integer("max-iterations", text, 0);

@@ -41,6 +41,10 @@ constexpr OptionRecord table[] = {
      "Stop when sin(theta) is estimated to be at most this; without a tolerance of its own, the tolerance is the same "
      "number; 0: the tolerance decides alone",
      solver, in_solves},
+    {"certify", "", "LEVEL", choice, "full", "none|residual|full",
+     "How much to find out about the answer: full looks for what may have been missed, with products of its own; "
+     "residual spends none on that; none says nothing beyond the residual",
+     solver, in_solves},
     {"max-iterations", "iterations", "N", integer, "1000", "at least 0", "Stop after so many iterations in any case",
      solver, in_solves | in_decentralized | in_plan},
     {"oversample", "", "P", integer, "auto", "auto, or at least 0, and 1 where momentum adapts",

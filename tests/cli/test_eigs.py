@@ -170,3 +170,10 @@ def test_above_5000_dimensions_eigenvectors_must_be_given(hearsay, large, tmp_pa
     audited = hearsay.json("eigs", large, "-k", 2, "--audit", "0.1", "--reference", "answer.npy")
 
     assert audited["audit"]["first_noise_violation"] is None
+
+
+def test_a_momentum_beyond_the_norm_is_refused_before_the_first_product(hearsay, tmp_path):
+    np.save(tmp_path / "matrix.npy", planted([5.0, 4, 3, 2, 1])[0])
+
+    for options in ([], ["--shift", 1]):
+        hearsay.refuses("eigs", "matrix.npy", "-k", 2, "--momentum", 100, *options, saying="no eigenvalue exceeds")

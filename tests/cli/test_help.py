@@ -63,6 +63,7 @@ def test_completion_knows_every_command_and_option(hearsay, shell):
     (["hearsay", "pca", "--max"], ["--max-iterations"]),
     (["hearsay", "pca", "--method", ""], ["auto", "anpm", "npm", "krylov"]),
     (["hearsay", "eigs", "m.npy", "--damping", "s"], ["symmetric"]),
+    (["hearsay", "cluster", "--certify", ""], ["none", "residual", "full"]),
 ])
 def test_bash_completes(hearsay, words, expected):
     script = hearsay("completion", "bash").stdout
@@ -96,4 +97,6 @@ def test_the_json_page_lists_every_key_of_a_result(hearsay, tmp_path):
 
     result = hearsay.json("pca", "data.csv", "-k", 1, "--audit", "0.1")
 
-    assert [key for key in [*result, *result["audit"]] if f"`{key}`" not in page] == []
+    certificate = result["certificate"]
+    keys = [*result, *result["audit"], *certificate, *certificate["sin_theta"], *certificate["nothing_missed"]]
+    assert [key for key in keys if f"`{key}`" not in page] == []

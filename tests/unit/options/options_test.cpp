@@ -69,6 +69,19 @@ TEST(SetOption, ReadsNumbersAndWords) {
   EXPECT_EQ(settings.precision, Precision::mixed);
 }
 
+TEST(SetOption, CertifiesInFullUnlessToldOtherwise) {
+  SolveSettings settings;
+  EXPECT_EQ(settings.power.certify, Certify::full);
+
+  for (const Certify level : {Certify::none, Certify::residual, Certify::full}) {
+    EXPECT_TRUE(set_option(settings, "certify", name(level)));
+    EXPECT_EQ(settings.power.certify, level);
+  }
+  EXPECT_EQ(find_option("certify").default_text, name(Certify::full));
+  EXPECT_EQ(find_option("certify").commands, in_solves);
+  EXPECT_EQ(complaint("certify", "ful"), "certify = ful: must be one of none|residual|full; did you mean full?");
+}
+
 TEST(SetOption, KnowsBothSpellingsOfCentred) {
   for (const std::string_view text : {"centred", "centered"}) {
     SolveSettings settings;
