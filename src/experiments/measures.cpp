@@ -158,11 +158,20 @@ double iterations_spread(const Curves& curves, const Claim& claim) {
   return most(iterations) / least(iterations);
 }
 
-double floor_slope(const Curves& curves) {
+// Of the logarithm of what is measured, against that of the parameter.
+template <class Measure>
+double slope_of(const Curves& curves, Measure measure) {
   std::vector<double> x, y;
-  for (const double floor : of_each(curves, floor_of)) y.push_back(std::log(floor));
+  for (const double value : of_each(curves, measure)) y.push_back(std::log(value));
   for (const Curve* curve : curves) x.push_back(std::log(curve->parameter));
   return fit(x, y).slope;
+}
+
+// What `over_fact` says of the ratio of the first curve to the second: one where nothing is said.
+double expected_ratio(const Curves& curves, const Claim& claim) {
+  if (claim.over_fact.empty()) return 1;
+  const auto facts = of_each(curves, [&claim](const Trace& trace) { return fact(trace, claim.over_fact); });
+  return facts[0] / facts[1];
 }
 
 double floor_over_fact(const Curves& curves, const Claim& claim) {
@@ -196,18 +205,22 @@ constexpr Measure measures[] = {
     {"iterations_ratio", 2, false, iterations_ratio},
     {"rounds_ratio", 2, false, rounds_ratio},
     {"iterations_spread", 2, false, iterations_spread},
+    {"iterations_slope", 2, false,
+     [](const Curves& curves, const Claim& claim) {
+       return slope_of(curves, [&claim](const Trace& trace) { return reached(trace, claim.level); });
+     }},
     {"floor", 1, false, [](const Curves& curves, const Claim&) { return of_each(curves, floor_of).front(); }},
     {"floor_ratio", 2, false,
-     [](const Curves& curves, const Claim&) {
+     [](const Curves& curves, const Claim& claim) {
        const auto floors = of_each(curves, floor_of);
-       return floors[0] / floors[1];
+       return floors[0] / floors[1] / expected_ratio(curves, claim);
      }},
     {"floor_spread", 2, false,
      [](const Curves& curves, const Claim&) {
        const auto floors = of_each(curves, floor_of);
        return most(floors) / least(floors);
      }},
-    {"floor_slope", 2, false, [](const Curves& curves, const Claim&) { return floor_slope(curves); }},
+    {"floor_slope", 2, false, [](const Curves& curves, const Claim&) { return slope_of(curves, floor_of); }},
     {"floor_over_fact", 1, true, floor_over_fact},
     {"plateau_spread", 1, false,
      [](const Curves& curves, const Claim&) { return most(of_each(curves, plateau_spread)); }},
@@ -235,7 +248,11 @@ constexpr Measure measures[] = {
     {"fact_ratio", 2, true,
      [](const Curves& curves, const Claim& claim) {
        const auto facts = of_each(curves, [&claim](const Trace& trace) { return fact(trace, claim.fact); });
-       return facts[0] / facts[1];
+       return facts[0] / facts[1] / expected_ratio(curves, claim);
+     }},
+    {"fact_slope", 2, true,
+     [](const Curves& curves, const Claim& claim) {
+       return slope_of(curves, [&claim](const Trace& trace) { return fact(trace, claim.fact); });
      }},
     {"fact_over_fact", 1, true,
      [](const Curves& curves, const Claim& claim) {
@@ -304,7 +321,8 @@ Verdict judge(const Claim& claim, const Outcome& outcome) {
   const double value = find_measure(claim.measure)->value(curves, claim);
   const bool holds = within(value, claim.at_least, claim.at_most);
   const bool departs = !holds && claim.departure && within(value, claim.departure->at_least, claim.departure->at_most);
-  const Verdict::Kind kind = departs                     ? Verdict::Kind::departs
+  const Verdict::Kind kind = !claim.untested.empty()     ? Verdict::Kind::untested
+                             : departs                   ? Verdict::Kind::departs
                              : holds && !claim.departure ? Verdict::Kind::holds
                                                          : Verdict::Kind::fails;
   return {.claim = claim, .value = value, .kind = kind};
