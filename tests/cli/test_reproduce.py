@@ -148,6 +148,31 @@ def test_what_is_said_of_a_data_set_is_not_tested_on_the_graph_in_its_place(hear
     assert hearsay("experiment", lone, "--out", "out", env=nowhere).returncode == 0
 
 
+def paper_claims():
+    for path in sorted(SOURCE.glob("experiments/*/config.json")):
+        for claim in json.loads(path.read_text())["claims"]:
+            yield pytest.param(claim, id=f"{path.parent.name}-{claim['name']}")
+
+
+@pytest.mark.parametrize("claim", paper_claims())
+def test_a_claim_is_bounded_close_to_what_was_measured(claim):
+    """Within a factor of 1.3, unless the bound is a theorem's own or the number is one of rounding."""
+    if claim.get("of") == "amazon0302":
+        assert "measured" not in claim, "its data have never been here"
+        return
+    measured, slack = claim["measured"], 1.3 * (1 + 1e-9)
+    bounds = claim.get("departure", claim)
+    departs = "departure" in claim
+    assert bounds.get("at_least", measured) <= measured <= bounds.get("at_most", measured)
+    within = claim.get("at_least", measured) <= measured <= claim.get("at_most", measured)
+    assert within != departs, "a departure misses the claim's own bounds"
+    if "bound_by" in claim:
+        return
+    for side in ("at_least", "at_most"):
+        bound = bounds.get(side, measured)
+        assert bound == measured or 1 / slack <= bound / measured <= slack, (side, bound, measured)
+
+
 def test_quick_is_what_the_file_says(hearsay, experiment, tmp_path):
     hearsay("experiment", experiment(), "--out", "out", "--quick")
 
