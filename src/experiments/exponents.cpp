@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <vector>
 
+#include "experiments/line.hpp"
 #include "hearsay/error.hpp"
 #include "hearsay/theory.hpp"
 
@@ -36,18 +38,18 @@ Trace trace(const ExponentRun& run, std::uint64_t) {
           fmt::format("least = {}, most = {}: must ascend between 0 and 1", run.least, run.most));
   require(run.levels >= 2, fmt::format("levels = {}: must be at least 2", run.levels));
   Trace trace;
-  double n = 0, x = 0, y = 0, xx = 0, xy = 0;
+  std::vector<double> log_epsilon, log_allowed;
   for (Index i = 0; i < run.levels; ++i) {
     const double share = static_cast<double>(i) / static_cast<double>(run.levels - 1);
     const double epsilon = run.least * std::pow(run.most / run.least, share);
     trace.swept.push_back(epsilon);
     trace.error.push_back(allowed(run, epsilon));
-    const double u = std::log(epsilon), v = std::log(trace.error.back());
-    n += 1, x += u, y += v, xx += u * u, xy += u * v;
+    log_epsilon.push_back(std::log(epsilon));
+    log_allowed.push_back(std::log(trace.error.back()));
   }
   const double root = std::sqrt(run.lambda_k / (run.lambda_k - run.lambda_next));
   const double below = run.part == Part::outside ? run.lambda_next : run.lambda_k;
-  trace.facts = {{"exponent", (n * xy - x * y) / (n * xx - x * x)}, {"mu", std::log(run.lambda_1 / below) * root}};
+  trace.facts = {{"exponent", fit(log_epsilon, log_allowed).slope}, {"mu", std::log(run.lambda_1 / below) * root}};
   return trace;
 }
 

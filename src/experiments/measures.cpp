@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "experiments/line.hpp"
 #include "hearsay/error.hpp"
 #include "hearsay/options.hpp"
 
@@ -62,23 +63,6 @@ std::vector<double> transient(const Trace& trace) {
   for (auto t = static_cast<std::size_t>(first); t <= static_cast<std::size_t>(last); ++t)
     logs.push_back(std::log(trace.error[t]));
   return logs;
-}
-
-struct Line {
-  double slope = nowhere, r_squared = nowhere;
-};
-
-Line fit(std::span<const double> x, std::span<const double> y) {
-  if (x.size() < 2) return {};
-  const auto n = static_cast<double>(x.size());
-  double mean_x = 0, mean_y = 0, xx = 0, xy = 0, yy = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) mean_x += x[i] / n, mean_y += y[i] / n;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    xx += (x[i] - mean_x) * (x[i] - mean_x);
-    xy += (x[i] - mean_x) * (y[i] - mean_y);
-    yy += (y[i] - mean_y) * (y[i] - mean_y);
-  }
-  return {.slope = xy / xx, .r_squared = xy * xy / (xx * yy)};
 }
 
 Line line_of(const std::vector<double>& logs) {

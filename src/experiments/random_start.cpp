@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "experiments/line.hpp"
 #include "hearsay/angles.hpp"
 #include "hearsay/random.hpp"
 #include "hearsay/theory.hpp"
@@ -20,7 +21,7 @@ Trace random_starts(Index dimension, Index rank, Index starts, std::uint64_t see
         U, random_orthonormal<double>(dimension, rank, {.seed = seed, .iteration = static_cast<std::uint32_t>(i)})));
 
   Trace trace;
-  double n = 0, x = 0, y = 0, xx = 0, xy = 0;
+  std::vector<double> log_tau, log_share;
   for (int i = 0; i < doublings; ++i) {
     const double tau = std::ldexp(1.0, i), bound = theory::random_start_tangent(dimension, rank, tau);
     const auto above = static_cast<double>(
@@ -29,11 +30,11 @@ Trace random_starts(Index dimension, Index rank, Index starts, std::uint64_t see
     trace.swept.push_back(tau);
     trace.error.push_back(share);
     if (above < fewest) continue;
-    const double u = std::log(tau), v = std::log(share);
-    n += 1, x += u, y += v, xx += u * u, xy += u * v;
+    log_tau.push_back(std::log(tau));
+    log_share.push_back(std::log(share));
   }
   trace.facts["share_at_1"] = trace.error.front();
-  if (n >= 2) trace.facts["exponent"] = -(n * xy - x * y) / (n * xx - x * x);
+  trace.facts["exponent"] = -fit(log_tau, log_share).slope;
   return trace;
 }
 
