@@ -59,6 +59,7 @@ Loaded load(const std::string& name) {
 
 experiments::AgentsRun* agents_of(experiments::Run& run) {
   if (auto* sweep = std::get_if<experiments::RoundsRun>(&run)) return &sweep->agents;
+  if (auto* promise = std::get_if<experiments::PromiseRun>(&run)) return &promise->agents;
   return std::get_if<experiments::AgentsRun>(&run);
 }
 
@@ -78,10 +79,11 @@ void load_graph(GraphRun& run) {
 // A reader must not take the generated graph for the real one.
 void say_which(const GraphRun& run, experiments::Experiment& experiment) {
   const std::string size = fmt::format("{} nodes and {} edges", run.graph->nodes, run.graph->edges.size());
+  for (experiments::Claim& claim : experiment.claims)
+    if (!claim.of.empty() && (claim.of == "generated") != run.stand_in)
+      claim.untested = run.stand_in ? "generated graph" : "the real graph";
   if (!run.stand_in) {
     experiment.caption += fmt::format(" The graph is Amazon0302 itself: {}.", size);
-    for (experiments::Claim& claim : experiment.claims)
-      if (claim.departure && claim.departure->of_generated_graph) claim.departure.reset();
     return;
   }
   experiment.title += " (generated graph)";

@@ -46,7 +46,11 @@ constexpr Word<TheoremRun::Theorem> theorems[] = {{"lower-bound", TheoremRun::Th
                                                   {"tight-inside", TheoremRun::Theorem::tight_inside},
                                                   {"main", TheoremRun::Theorem::main},
                                                   {"small-beta", TheoremRun::Theorem::small_beta},
-                                                  {"no-momentum", TheoremRun::Theorem::no_momentum}};
+                                                  {"no-momentum", TheoremRun::Theorem::no_momentum},
+                                                  {"random-start", TheoremRun::Theorem::random_start}};
+
+constexpr Word<TheoremRun::Noise> directions[] = {{"random", TheoremRun::Noise::random},
+                                                  {"push", TheoremRun::Noise::push}};
 
 constexpr Word<bool> scales[] = {{"linear", false}, {"log", true}};
 
@@ -89,8 +93,8 @@ PlantedRun read_planted(const JsonReader& run) {
 }
 
 TheoremRun read_theorem(const JsonReader& run) {
-  constexpr std::string_view known[] = {"kind",        "theorem", "dimension", "rank",      "lambda_k",
-                                        "lambda_next", "beta",    "epsilon",   "iterations"};
+  constexpr std::string_view known[] = {"kind",        "theorem", "dimension", "rank",       "lambda_k",
+                                        "lambda_next", "beta",    "epsilon",   "iterations", "noise"};
   run.require_keys(known);
   const TheoremRun otherwise;
   return {.theorem = choice(run, "theorem", "main", theorems),
@@ -100,7 +104,8 @@ TheoremRun read_theorem(const JsonReader& run) {
           .lambda_next = run.real("lambda_next", otherwise.lambda_next),
           .beta = run.real("beta", otherwise.beta),
           .epsilon = run.real("epsilon", otherwise.epsilon),
-          .iterations = run.integer("iterations", 1, otherwise.iterations)};
+          .iterations = run.integer("iterations", 1, otherwise.iterations),
+          .noise = choice(run, "noise", "random", directions)};
 }
 
 constexpr Word<Algorithm> algorithms[] = {{"depm", Algorithm::depm},
@@ -144,6 +149,18 @@ RoundsRun read_rounds(const JsonReader& run) {
   return read;
 }
 
+constexpr Word<bool> yes_or_no[] = {{"no", false}, {"yes", true}};
+
+PromiseRun read_promise(const JsonReader& run) {
+  constexpr std::string_view known[] = {"kind", "data", "rank", "gossip", "rounds", "level", "audit"};
+  run.require_keys(known);
+  const PromiseRun otherwise;
+  return {.agents = read_method(run),
+          .level = run.real("level", otherwise.level),
+          .rounds = run.has("rounds") ? run.integer("rounds", 1, 1) : otherwise.rounds,
+          .audit = choice(run, "audit", "no", yes_or_no)};
+}
+
 constexpr Word<ToleranceRun::Analysis> analyses[] = {{"hardt-price", ToleranceRun::Analysis::hardt_price},
                                                      {"xu", ToleranceRun::Analysis::xu},
                                                      {"this-paper", ToleranceRun::Analysis::this_paper}};
@@ -164,6 +181,22 @@ ToleranceRun read_tolerance(const JsonReader& run) {
           .lambda_k = run.real("lambda_k", otherwise.lambda_k),
           .lambda_next = run.real("lambda_next", otherwise.lambda_next),
           .epsilon = run.real("epsilon", otherwise.epsilon),
+          .least = run.real("least", otherwise.least),
+          .most = run.real("most", otherwise.most),
+          .levels = run.integer("levels", 2, otherwise.levels)};
+}
+
+ExponentRun read_exponents(const JsonReader& run) {
+  constexpr std::string_view known[] = {"kind",        "analysis", "part",  "lambda_1", "lambda_k",
+                                        "lambda_next", "h0",       "least", "most",     "levels"};
+  run.require_keys(known);
+  const ExponentRun otherwise;
+  return {.analysis = choice(run, "analysis", "xu", analyses),
+          .part = choice(run, "part", "outside", parts_of_noise),
+          .lambda_1 = run.real("lambda_1", otherwise.lambda_1),
+          .lambda_k = run.real("lambda_k", otherwise.lambda_k),
+          .lambda_next = run.real("lambda_next", otherwise.lambda_next),
+          .h0 = run.real("h0", otherwise.h0),
           .least = run.real("least", otherwise.least),
           .most = run.real("most", otherwise.most),
           .levels = run.integer("levels", 2, otherwise.levels)};
@@ -196,7 +229,9 @@ Run read_run(const json& settled, const std::string& where) {
       {"theorem", [](const JsonReader& reader) -> Run { return read_theorem(reader); }},
       {"agents", [](const JsonReader& reader) -> Run { return read_agents(reader); }},
       {"tolerance", [](const JsonReader& reader) -> Run { return read_tolerance(reader); }},
+      {"exponents", [](const JsonReader& reader) -> Run { return read_exponents(reader); }},
       {"rounds", [](const JsonReader& reader) -> Run { return read_rounds(reader); }},
+      {"promise", [](const JsonReader& reader) -> Run { return read_promise(reader); }},
       {"graph", [](const JsonReader& reader) -> Run { return read_graph(reader); }}};
   return choice(run, "kind", "planted", kinds)(run);
 }
@@ -288,22 +323,24 @@ TableSpec read_table(const JsonReader& table) {
   return spec;
 }
 
-constexpr Word<bool> departures_of[] = {{"generated", true}};
-
 std::optional<Departure> read_departure(const JsonReader& claim) {
   if (!claim.has("departure")) return std::nullopt;
   const JsonReader departure(object_at(claim, "departure"), claim.where() + "departure.");
-  constexpr std::string_view known[] = {"because", "of", "at_least", "at_most"};
+  constexpr std::string_view known[] = {"because", "at_least", "at_most"};
   departure.require_keys(known);
   return Departure{.because = departure.text("because"),
-                   .of_generated_graph = departure.has("of") && choice(departure, "of", "generated", departures_of),
                    .at_least = departure.optional_real("at_least"),
                    .at_most = departure.optional_real("at_most")};
 }
 
+constexpr Word<std::string_view> bounded_by[] = {
+    {"theorem", "theorem"}, {"definition", "definition"}, {"rounding", "rounding"}};
+
+constexpr Word<std::string_view> spoken_of[] = {{"amazon0302", "amazon0302"}, {"generated", "generated"}};
+
 Claim read_claim(const JsonReader& claim) {
-  constexpr std::string_view known[] = {"name", "says",      "panel",    "measure", "curves",   "level",
-                                        "fact", "over_fact", "at_least", "at_most", "departure"};
+  constexpr std::string_view known[] = {"name",      "says",     "panel",   "measure",   "curves",   "level",    "fact",
+                                        "over_fact", "at_least", "at_most", "departure", "measured", "bound_by", "of"};
   claim.require_keys(known);
   Claim read{.name = claim.text("name"),
              .says = claim.text("says"),
@@ -315,7 +352,10 @@ Claim read_claim(const JsonReader& claim) {
              .over_fact = claim.text("over_fact", ""),
              .at_least = claim.optional_real("at_least"),
              .at_most = claim.optional_real("at_most"),
-             .departure = read_departure(claim)};
+             .departure = read_departure(claim),
+             .measured = claim.optional_real("measured"),
+             .bound_by = claim.has("bound_by") ? std::string(choice(claim, "bound_by", "", bounded_by)) : "",
+             .of = claim.has("of") ? std::string(choice(claim, "of", "", spoken_of)) : ""};
   if (!claim.has("curves")) return read;
   for (const json& curve : list_at(claim, "curves")) {
     if (!curve.is_string()) claim.refuse("curves", "a list of names");

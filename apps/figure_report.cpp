@@ -24,17 +24,18 @@ std::string csv_field(const std::string& text) {
 }
 
 struct Tally {
-  std::size_t held = 0, departed = 0, failed = 0;
-  std::size_t all() const { return held + departed + failed; }
+  std::size_t held = 0, departed = 0, untested = 0, failed = 0;
+  std::size_t all() const { return held + departed + untested + failed; }
 };
 
 Tally tally(const std::vector<Reproduced>& all) {
   Tally tally;
   for (const Reproduced& done : all)
     for (const Verdict& verdict : done.outcome.verdicts)
-      ++(verdict.kind == Verdict::Kind::holds     ? tally.held
-         : verdict.kind == Verdict::Kind::departs ? tally.departed
-                                                  : tally.failed);
+      ++(verdict.kind == Verdict::Kind::holds      ? tally.held
+         : verdict.kind == Verdict::Kind::departs  ? tally.departed
+         : verdict.kind == Verdict::Kind::untested ? tally.untested
+                                                   : tally.failed);
   return tally;
 }
 
@@ -57,7 +58,7 @@ p{max-width:75ch;margin:.4rem 0}a{color:inherit}
 table{border-collapse:collapse;width:100%;font-size:.92rem;margin:.6rem 0}
 th,td{text-align:left;vertical-align:top;padding:.35rem .6rem .35rem 0;border-bottom:1px solid var(--line)}
 td.n{white-space:nowrap;font-variant-numeric:tabular-nums}
-.holds{color:var(--good);font-weight:600}.fails{color:var(--bad);font-weight:600}.departs{color:var(--odd);font-weight:600}
+.holds{color:var(--good);font-weight:600}.fails{color:var(--bad);font-weight:600}.departs,.untested{color:var(--odd);font-weight:600}
 caption{text-align:left;font-weight:600;padding:.4rem 0}
 .soft,figcaption,summary{color:var(--soft)}
 pre{overflow-x:auto;font-size:.8rem;border:1px solid var(--line);padding:.6rem}
@@ -69,8 +70,10 @@ td{display:block;border:0;padding:.1rem 0}td[data-name]::before{content:attr(dat
 
 std::string value_text(double value) { return std::isfinite(value) ? fmt::format("{:.4g}", value) : "not measured"; }
 
-// Beside the paper's sentence: why it is known not to hold as worded.
+// Beside the paper's sentence: why it is not tested, or known not to hold as worded.
 std::string departure_text(const Verdict& verdict) {
+  if (!verdict.claim.untested.empty())
+    return fmt::format("<br><span class=\"soft\">Not tested: {}.</span>", escaped(verdict.claim.untested));
   if (!verdict.claim.departure) return "";
   const experiments::Departure& departure = *verdict.claim.departure;
   return fmt::format("<br><span class=\"soft\">Known not to hold as worded; expected {}. {}</span>",
@@ -141,13 +144,18 @@ std::string section(const Reproduced& done) {
 }  // namespace
 
 std::string curves_csv(const Reproduced& done) {
-  std::string text = "panel,curve,x,median,low,high\n";
+  std::string text = "panel,curve,x,median,low,high";
+  for (const std::uint64_t seed : done.file.experiment.seeds) text += fmt::format(",seed {}", seed);
+  text += '\n';
   for (const Drawing& drawing : drawings(done.file.experiment, done.outcome))
     for (std::size_t c = 0; c < drawing.bands.size(); ++c) {
       const experiments::Band& band = drawing.bands[c];
-      for (std::size_t i = 0; i < band.x.size(); ++i)
-        text += fmt::format("{},{},{},{},{},{}\n", drawing.spec.name, csv_field(drawing.spec.curves[c].name), band.x[i],
+      for (std::size_t i = 0; i < band.x.size(); ++i) {
+        text += fmt::format("{},{},{},{},{},{}", drawing.spec.name, csv_field(drawing.spec.curves[c].name), band.x[i],
                             band.median[i], band.low[i], band.high[i]);
+        for (const std::vector<double>& errors : band.seeds) text += fmt::format(",{}", errors[i]);
+        text += '\n';
+      }
     }
   return text;
 }
@@ -163,17 +171,21 @@ Json claims_json(const std::vector<Reproduced>& all) {
                     {"measure", verdict.claim.measure}};
       if (!verdict.claim.curves.empty()) claim["curves"] = verdict.claim.curves;
       if (!verdict.claim.fact.empty()) claim["fact"] = verdict.claim.fact;
+      if (!verdict.claim.over_fact.empty()) claim["over_fact"] = verdict.claim.over_fact;
       claim["value"] = number(verdict.value);
       if (verdict.claim.at_least) claim["at_least"] = *verdict.claim.at_least;
       if (verdict.claim.at_most) claim["at_most"] = *verdict.claim.at_most;
       claim["holds"] = verdict.kind == Verdict::Kind::holds;
       claim["verdict"] = verdict_word(verdict);
       if (verdict.claim.departure) claim["departure"] = verdict.claim.departure->because;
+      if (!verdict.claim.untested.empty()) claim["untested"] = verdict.claim.untested;
+      if (verdict.claim.measured) claim["measured"] = *verdict.claim.measured;
+      if (!verdict.claim.bound_by.empty()) claim["bound_by"] = verdict.claim.bound_by;
       claims.push_back(std::move(claim));
     }
   const Tally tally = app::tally(all);
-  return {{"version", version},       {"claims", tally.all()}, {"hold", tally.held},
-          {"depart", tally.departed}, {"fail", tally.failed},  {"verdicts", claims}};
+  return {{"version", version},         {"claims", tally.all()}, {"hold", tally.held}, {"depart", tally.departed},
+          {"untested", tally.untested}, {"fail", tally.failed},  {"verdicts", claims}};
 }
 
 std::string bounds_text(const experiments::Claim& claim) { return interval(claim.at_least, claim.at_most); }
@@ -182,6 +194,7 @@ std::string tally_text(const std::vector<Reproduced>& all) {
   const Tally tally = app::tally(all);
   std::string text = fmt::format("{} of {} claims hold", tally.held, tally.all());
   if (tally.departed > 0) text += fmt::format(", {} depart from the paper's words as documented", tally.departed);
+  if (tally.untested > 0) text += fmt::format(", {} not tested", tally.untested);
   if (tally.failed > 0) text += fmt::format(", {} fail", tally.failed);
   return text;
 }
@@ -192,6 +205,8 @@ std::string_view verdict_word(const experiments::Verdict& verdict) {
       return "holds";
     case experiments::Verdict::Kind::departs:
       return "departs";
+    case experiments::Verdict::Kind::untested:
+      return "untested";
     case experiments::Verdict::Kind::fails:
       break;
   }

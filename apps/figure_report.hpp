@@ -27,7 +27,7 @@ struct Circumstances {
   double seconds = 0;
 };
 
-/// Lines panel,curve,x,median,low,high: the same bytes for the same experiment.
+/// Lines panel,curve,x,median,low,high and the error of every seed: the same bytes for the same experiment.
 std::string curves_csv(const Reproduced& done);
 
 /// Lines row,column,median,low,high; columns by the names of their facts.
@@ -39,7 +39,7 @@ Json claims_json(const std::vector<Reproduced>& all);
 /// "at least 5", "from 0.8 to 1.2".
 std::string bounds_text(const experiments::Claim& claim);
 
-/// "holds", "fails", or "departs".
+/// "holds", "fails", "departs" or "untested".
 std::string_view verdict_word(const experiments::Verdict& verdict);
 
 /// "90 of 94 claims hold, 4 depart from the paper's words as documented".

@@ -48,6 +48,7 @@ Json audit_json(const theory::AuditReport& audit, double epsilon) {
           {"first_envelope_violation", violation_json(audit.first_envelope_violation)},
           {"envelope_promise_was_void", audit.envelope_promise_was_void},
           {"momentum_varied", audit.momentum_varied},
+          {"covered_by_a_theorem", audit.covered_by_a_theorem},
           {"steps", std::move(steps)}};
 }
 

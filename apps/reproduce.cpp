@@ -99,9 +99,10 @@ void write_figure(const Reproduced& done, const fs::path& directory, Pictures& p
 std::string verdict_lines(const Reproduced& done) {
   std::string text = fmt::format("{}: {}\n", done.file.experiment.name, done.file.experiment.title);
   for (const experiments::Verdict& verdict : done.outcome.verdicts)
-    text += fmt::format("  {:<7}  {:<28} {:>10.4g}  ({})\n",
+    text += fmt::format("  {:<8} {:<34} {:>10.4g}  ({}{})\n",
                         verdict.kind == experiments::Verdict::Kind::fails ? "FAILS" : verdict_word(verdict),
-                        verdict.claim.name, verdict.value, bounds_text(verdict.claim));
+                        verdict.claim.name, verdict.value, bounds_text(verdict.claim),
+                        verdict.claim.untested.empty() ? "" : "; not tested: " + verdict.claim.untested);
   return text;
 }
 

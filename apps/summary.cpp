@@ -113,15 +113,21 @@ std::string violation_text(const theory::Violation& violation) {
 std::string audit_text(const theory::AuditReport& audit, double epsilon) {
   using theory::Condition;
   std::string text = line("audit", "{} steps held against the theory for epsilon = {:g}", audit.steps.size(), epsilon);
-  if (!audit.first_violation) return text + line("", "every condition and the envelope held at every step");
-  const Condition first = audit.first_violation->condition;
-  if (first == Condition::start || first == Condition::momentum) text += violation_text(*audit.first_violation);
+  if (!audit.first_violation && !audit.momentum_varied)
+    return text + line("", "every condition and the envelope held at every step");
+  if (audit.first_violation &&
+      (audit.first_violation->condition == Condition::start || audit.first_violation->condition == Condition::momentum))
+    text += violation_text(*audit.first_violation);
   text += audit.first_noise_violation ? violation_text(*audit.first_noise_violation)
                                       : line("", "the noise conditions (a) and (b) held at every step");
   text += audit.first_envelope_violation ? violation_text(*audit.first_envelope_violation)
                                          : line("", "tan(theta) stayed below the envelope at every step");
   if (audit.first_envelope_violation && audit.envelope_promise_was_void)
     text += line("", "the envelope was promised no longer by then, so nothing is contradicted");
+  if (audit.momentum_varied)
+    text += line("",
+                 "the momentum varied, which no theorem covers: conditions and envelope, the product of the steps' "
+                 "factors, are those of each step's own momentum, and promise nothing");
   return text;
 }
 

@@ -61,6 +61,8 @@ struct AuditReport {
   /// earlier step. True when they were not, so that the first violation of the envelope contradicts nothing.
   bool envelope_promise_was_void = false;
   bool momentum_varied = false;  ///< the theorems are for constant beta; the envelope then is a product
+  /// Start, momentum and noise were right at every step and the momentum was constant: a theorem speaks of this run.
+  bool covered_by_a_theorem = true;
   std::int64_t steps_above_printed_envelope = 0;
 };
 

@@ -14,6 +14,7 @@ class DiagonalOperator {
 
   explicit DiagonalOperator(Vector<double> eigenvalues) : eigenvalues_(std::move(eigenvalues)) {}
 
+  const Vector<double>& eigenvalues() const { return eigenvalues_; }
   Index dim() const { return eigenvalues_.size(); }
   void apply(ConstBlockView<double> X, BlockView<double> Y) const { Y.noalias() = eigenvalues_.asDiagonal() * X; }
   OperatorFacts facts() const { return {.positive_semidefinite = eigenvalues_.minCoeff() >= 0}; }

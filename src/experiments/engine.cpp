@@ -34,6 +34,8 @@ Index length(const PlantedRun& run) { return run.iterations; }
 Index length(const TheoremRun& run) { return run.iterations; }
 Index length(const AgentsRun& run) { return run.iterations; }
 Index length(const ToleranceRun& run) { return run.levels; }
+Index length(const ExponentRun& run) { return run.levels; }
+Index length(const PromiseRun&) { return 1 << 20; }  // hundreds of rounds an iteration
 Index length(const RoundsRun& run) { return run.agents.iterations * static_cast<Index>(run.rounds.size()); }
 Index length(const GraphRun& run) { return run.iterations; }
 
@@ -111,13 +113,16 @@ bool carry_out(const std::vector<Task>& tasks, int workers, const Progress& prog
 
 // Whether its traces can be drawn against that.
 bool goes_with(const Run& run, Abscissa against) {
-  const bool sweep = std::holds_alternative<ToleranceRun>(run) || std::holds_alternative<RoundsRun>(run);
+  const auto* theorem = std::get_if<TheoremRun>(&run);
+  const bool sweep = std::holds_alternative<ToleranceRun>(run) || std::holds_alternative<RoundsRun>(run) ||
+                     std::holds_alternative<ExponentRun>(run) ||
+                     (theorem != nullptr && theorem->theorem == TheoremRun::Theorem::random_start);
   switch (against) {
     case Abscissa::swept:
       return sweep;
     case Abscissa::rounds:
     case Abscissa::bytes:
-      return std::holds_alternative<AgentsRun>(run);
+      return std::holds_alternative<AgentsRun>(run) || std::holds_alternative<PromiseRun>(run);
     case Abscissa::iterations:
       break;
   }
@@ -212,9 +217,11 @@ Band band(const Curve& curve, Abscissa against, bool logarithmic, std::size_t po
   std::size_t length = curve.traces.front().error.size();
   for (const Trace& trace : curve.traces) length = std::min(length, trace.error.size());
   Band band;
+  band.seeds.resize(curve.traces.size());
   for (const std::size_t t : samples(length, logarithmic && against != Abscissa::swept, points)) {
     std::vector<double> values;
     for (const Trace& trace : curve.traces) values.push_back(trace.error[t]);
+    for (std::size_t s = 0; s < values.size(); ++s) band.seeds[s].push_back(values[s]);
     const auto [low, high] = std::minmax_element(values.begin(), values.end());
     band.x.push_back(place(curve.traces.front(), against, t));
     band.low.push_back(*low);

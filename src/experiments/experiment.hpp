@@ -14,7 +14,9 @@
 #include <vector>
 
 #include "experiments/agents.hpp"
+#include "experiments/exponents.hpp"
 #include "experiments/graph.hpp"
+#include "experiments/promise.hpp"
 #include "experiments/rounds.hpp"
 #include "experiments/runs.hpp"
 #include "experiments/tolerance.hpp"
@@ -30,7 +32,7 @@ struct Axis {
   std::optional<double> low = {}, high = {};  ///< what the data say, where not given
 };
 
-using Run = std::variant<PlantedRun, TheoremRun, AgentsRun, ToleranceRun, RoundsRun, GraphRun>;
+using Run = std::variant<PlantedRun, TheoremRun, AgentsRun, ToleranceRun, ExponentRun, RoundsRun, PromiseRun, GraphRun>;
 
 struct CurveSpec {
   std::string name;
@@ -62,7 +64,6 @@ struct TableSpec {
 /// that departs otherwise, or holds after all, fails.
 struct Departure {
   std::string because;
-  bool of_generated_graph = false;  ///< not expected of the data set it stands in for
   std::optional<double> at_least = {}, at_most = {};
 };
 
@@ -78,6 +79,12 @@ struct Claim {
   std::string over_fact = {};       ///< and over which other
   std::optional<double> at_least = {}, at_most = {};
   std::optional<Departure> departure = {};
+  /// What a whole run gave when the bounds were set, and what set them where that did not: a theorem or a definition
+  /// (its own constant), or rounding (a number at the limit of double, which differs from machine to machine).
+  std::optional<double> measured = {};
+  std::string bound_by = {};
+  std::string of = {};        ///< the data set it speaks of, where another may stand in for it
+  std::string untested = {};  ///< why it is not tested here; empty: it is
 };
 
 struct Experiment {
@@ -106,7 +113,8 @@ struct Verdict {
   enum class Kind {
     holds,
     fails,
-    departs  ///< does not hold, as its departure says
+    departs,  ///< does not hold, as its departure says
+    untested  ///< the data it speaks of are not here
   };
   Claim claim;
   double value = 0;  ///< NaN where it could not be measured, which passes nothing
@@ -128,6 +136,7 @@ std::optional<Outcome> run(const Experiment& experiment, int workers, const Prog
 /// The median and the extremes over the seeds.
 struct Band {
   std::vector<double> x, median, low, high;
+  std::vector<std::vector<double>> seeds = {};  ///< the errors themselves, by seed and point
 };
 
 /// At most about `points` of them, evenly in x, the last one always there; on a logarithmic axis evenly in its

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "experiments/line.hpp"
 #include "hearsay/error.hpp"
 #include "hearsay/options.hpp"
 
@@ -62,23 +63,6 @@ std::vector<double> transient(const Trace& trace) {
   for (auto t = static_cast<std::size_t>(first); t <= static_cast<std::size_t>(last); ++t)
     logs.push_back(std::log(trace.error[t]));
   return logs;
-}
-
-struct Line {
-  double slope = nowhere, r_squared = nowhere;
-};
-
-Line fit(std::span<const double> x, std::span<const double> y) {
-  if (x.size() < 2) return {};
-  const auto n = static_cast<double>(x.size());
-  double mean_x = 0, mean_y = 0, xx = 0, xy = 0, yy = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) mean_x += x[i] / n, mean_y += y[i] / n;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    xx += (x[i] - mean_x) * (x[i] - mean_x);
-    xy += (x[i] - mean_x) * (y[i] - mean_y);
-    yy += (y[i] - mean_y) * (y[i] - mean_y);
-  }
-  return {.slope = xy / xx, .r_squared = xy * xy / (xx * yy)};
 }
 
 Line line_of(const std::vector<double>& logs) {
@@ -158,11 +142,20 @@ double iterations_spread(const Curves& curves, const Claim& claim) {
   return most(iterations) / least(iterations);
 }
 
-double floor_slope(const Curves& curves) {
+// Of the logarithm of what is measured, against that of the parameter.
+template <class Measure>
+double slope_of(const Curves& curves, Measure measure) {
   std::vector<double> x, y;
-  for (const double floor : of_each(curves, floor_of)) y.push_back(std::log(floor));
+  for (const double value : of_each(curves, measure)) y.push_back(std::log(value));
   for (const Curve* curve : curves) x.push_back(std::log(curve->parameter));
   return fit(x, y).slope;
+}
+
+// What `over_fact` says of the ratio of the first curve to the second: one where nothing is said.
+double expected_ratio(const Curves& curves, const Claim& claim) {
+  if (claim.over_fact.empty()) return 1;
+  const auto facts = of_each(curves, [&claim](const Trace& trace) { return fact(trace, claim.over_fact); });
+  return facts[0] / facts[1];
 }
 
 double floor_over_fact(const Curves& curves, const Claim& claim) {
@@ -196,18 +189,22 @@ constexpr Measure measures[] = {
     {"iterations_ratio", 2, false, iterations_ratio},
     {"rounds_ratio", 2, false, rounds_ratio},
     {"iterations_spread", 2, false, iterations_spread},
+    {"iterations_slope", 2, false,
+     [](const Curves& curves, const Claim& claim) {
+       return slope_of(curves, [&claim](const Trace& trace) { return reached(trace, claim.level); });
+     }},
     {"floor", 1, false, [](const Curves& curves, const Claim&) { return of_each(curves, floor_of).front(); }},
     {"floor_ratio", 2, false,
-     [](const Curves& curves, const Claim&) {
+     [](const Curves& curves, const Claim& claim) {
        const auto floors = of_each(curves, floor_of);
-       return floors[0] / floors[1];
+       return floors[0] / floors[1] / expected_ratio(curves, claim);
      }},
     {"floor_spread", 2, false,
      [](const Curves& curves, const Claim&) {
        const auto floors = of_each(curves, floor_of);
        return most(floors) / least(floors);
      }},
-    {"floor_slope", 2, false, [](const Curves& curves, const Claim&) { return floor_slope(curves); }},
+    {"floor_slope", 2, false, [](const Curves& curves, const Claim&) { return slope_of(curves, floor_of); }},
     {"floor_over_fact", 1, true, floor_over_fact},
     {"plateau_spread", 1, false,
      [](const Curves& curves, const Claim&) { return most(of_each(curves, plateau_spread)); }},
@@ -235,7 +232,11 @@ constexpr Measure measures[] = {
     {"fact_ratio", 2, true,
      [](const Curves& curves, const Claim& claim) {
        const auto facts = of_each(curves, [&claim](const Trace& trace) { return fact(trace, claim.fact); });
-       return facts[0] / facts[1];
+       return facts[0] / facts[1] / expected_ratio(curves, claim);
+     }},
+    {"fact_slope", 2, true,
+     [](const Curves& curves, const Claim& claim) {
+       return slope_of(curves, [&claim](const Trace& trace) { return fact(trace, claim.fact); });
      }},
     {"fact_over_fact", 1, true,
      [](const Curves& curves, const Claim& claim) {
@@ -304,7 +305,8 @@ Verdict judge(const Claim& claim, const Outcome& outcome) {
   const double value = find_measure(claim.measure)->value(curves, claim);
   const bool holds = within(value, claim.at_least, claim.at_most);
   const bool departs = !holds && claim.departure && within(value, claim.departure->at_least, claim.departure->at_most);
-  const Verdict::Kind kind = departs                     ? Verdict::Kind::departs
+  const Verdict::Kind kind = !claim.untested.empty()     ? Verdict::Kind::untested
+                             : departs                   ? Verdict::Kind::departs
                              : holds && !claim.departure ? Verdict::Kind::holds
                                                          : Verdict::Kind::fails;
   return {.claim = claim, .value = value, .kind = kind};

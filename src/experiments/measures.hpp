@@ -12,8 +12,9 @@ namespace hearsay::experiments {
 ///   iterations_ratio  iterations of the first curve to `level`, over those of the second
 ///   rounds_ratio      the same in rounds of gossip
 ///   iterations_spread the most iterations to `level` over the fewest
+///   iterations_slope  of log(iterations to `level`) against log(parameter), by least squares
 ///   floor             of the first curve: the median error over the last tenth of a run
-///   floor_ratio       of the first curve over that of the second
+///   floor_ratio       of the first curve over that of the second; over the same ratio of `over_fact`, where given
 ///   floor_spread      the highest floor over the lowest
 ///   floor_slope       of log(floor) against log(parameter), by least squares
 ///   floor_over_fact   floor over `fact`, the curve that is furthest from one
@@ -26,7 +27,9 @@ namespace hearsay::experiments {
 ///   most_error        the largest error of all, over all curves and seeds
 ///   fact_most         the largest `fact` over all curves and seeds
 ///   fact_least        the smallest
-///   fact_ratio        `fact` of the first curve over that of the second
+///   fact_ratio        `fact` of the first curve over that of the second; over the same ratio of `over_fact`, where
+///                     given
+///   fact_slope        of log(`fact`) against log(parameter)
 ///   fact_over_fact    `fact` over `over_fact`, the largest over all curves and seeds
 std::span<const std::string_view> measure_names();
 

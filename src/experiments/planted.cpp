@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "experiments/diagonal.hpp"
@@ -55,6 +56,35 @@ double adversarial_floor(const PlantedRun& run) {
   return std::sqrt(sum / (1 + sum));
 }
 
+// White noise drives every component of H by itself. The row of u_{k+1} has k entries of one size, the others d - k - 1
+// rows of another, whose columns are nearly orthogonal; so the squares of the row and of a column add up.
+double white_floor(const PlantedRun& run, double beta) {
+  const auto& [d, k, gap, rest] = run.spectrum;
+  const double columns = static_cast<double>(k), others = static_cast<double>(d - k - 1);
+  // Of a block of spectral norm xi, which that of N(0, 1) entries exceeds sqrt(d) + sqrt(k) times.
+  const double sigma = run.noise == NoiseChoice::Kind::gaussian
+                           ? run.noise_level
+                           : run.noise_level / (std::sqrt(static_cast<double>(d)) + std::sqrt(columns));
+  const double next = theory::floor_white_entry(sigma, 1, run.spectrum.lambda_next(), beta);
+  const double other = theory::floor_white_entry(sigma, 1, rest, beta);
+  const double squared = columns * next * next + others * other * other;
+  return std::sqrt(squared / (1 + squared));
+}
+
+// What a momentum that adapts came to, beside the optimal one.
+void add_momentum(const std::vector<HistoryEntry>& history, double optimal, std::map<std::string, double>& facts) {
+  double most = 0, above = 0, steps = 0;
+  for (const HistoryEntry& entry : history) {
+    if (entry.t == 0) continue;  // the first step has none
+    most = std::max(most, entry.momentum / optimal);
+    above += entry.momentum > optimal ? 1 : 0;
+    ++steps;
+  }
+  facts["beta_most"] = most;
+  facts["beta_above"] = above / steps;
+  facts["beta_last"] = history.back().momentum / optimal;
+}
+
 }  // namespace
 
 Vector<double> PlantedSpectrum::eigenvalues() const {
@@ -86,6 +116,16 @@ Trace trace(const PlantedRun& run, std::uint64_t seed) {
   for (const HistoryEntry& entry : result.history) trace.error.push_back(entry.sin_theta);
   trace.facts["beta"] = result.momentum;
   if (run.noise == NoiseChoice::Kind::adversarial) trace.facts["predicted_floor"] = adversarial_floor(run);
+  if (adapts(run.momentum)) {
+    add_momentum(result.history, theory::optimal_beta(run.spectrum.lambda_next()), trace.facts);
+    return trace;
+  }
+  const double beta = beta_of(run.momentum, run.spectrum);
+  const bool white = run.noise == NoiseChoice::Kind::gaussian || run.noise == NoiseChoice::Kind::sphere;
+  if (white && 4 * beta < 1) {
+    trace.facts["predicted_floor"] = white_floor(run, beta);
+    trace.facts["white_amplification"] = theory::white_amplification(1, beta);
+  }
   return trace;
 }
 

@@ -38,9 +38,11 @@ struct MomentumChoice {
 /// beta of a rule that is not adaptive.
 double beta_of(const MomentumChoice& choice, const PlantedSpectrum& spectrum);
 
-/// (A)NPM on a planted spectrum under noise; the error is sin(theta_k) of the first k columns. The run takes place in
-/// the eigenbasis: the iteration commutes with rotations, and so do the laws of the start and of the noise, so that a
-/// product costs d k operations instead of d^2 k.
+/// (A)NPM on a planted spectrum under noise; the error is sin(theta_k) of the first k columns. Facts: predicted_floor,
+/// in closed form, of adversarial and white noise, and what momentum multiplies a white floor by, white_amplification;
+/// of an adaptive momentum, over the optimal one, beta_most, beta_last, and the share of steps above it, beta_above.
+/// The run takes place in the eigenbasis: the iteration commutes with rotations, and so do the laws of the start and of
+/// the noise, so that a product costs d k operations instead of d^2 k.
 struct PlantedRun {
   PlantedSpectrum spectrum = {};
   NoiseChoice::Kind noise = NoiseChoice::Kind::adversarial;
@@ -61,16 +63,22 @@ struct TheoremRun {
     closed_form,    ///< that closed form itself
     tight_outside,  ///< condition (a) with 8 for c; fact: the least tangent over epsilon
     tight_inside,   ///< condition (b) with 1 for c; likewise, and the drift from 2 epsilon
-    main,           ///< noise scaled to (a) and (b); facts: T, the worst sine from T on over epsilon, violations
+    main,           ///< noise scaled to (a) and (b); facts: T, the worst sine from T on over epsilon, violations, where
+                    ///< the push is predicted to end, and how the recursions of the proof hold (recursions.hpp)
     small_beta,     ///< the same below beta*
-    no_momentum     ///< the same at zero
+    no_momentum,    ///< the same at zero
+    random_start    ///< tan(theta_k) of random starts: a sweep over tau
   };
+  /// Of main, small_beta and no_momentum. A push is the worst direction: along u_{k+1} by what belongs to u_k, and
+  /// against u_k itself, the same at every step in the coordinates of U_k.
+  enum class Noise { random, push };
   Theorem theorem = Theorem::main;
   Index dimension = 50, rank = 3;
   double lambda_k = 1, lambda_next = 0.95;
   double beta = 0;  ///< of small_beta; the others take beta* = lambda_next^2/4 or zero
   double epsilon = 1e-2;
-  Index iterations = 300;
+  Index iterations = 300;  ///< of random_start: the starts that are drawn
+  Noise noise = Noise::random;
 
   bool operator==(const TheoremRun&) const = default;
 };

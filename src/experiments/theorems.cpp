@@ -7,6 +7,8 @@
 
 #include "experiments/diagonal.hpp"
 #include "experiments/papers_steps.hpp"
+#include "experiments/random_start.hpp"
+#include "experiments/recursions.hpp"
 #include "experiments/runs.hpp"
 #include "hearsay/angles.hpp"
 #include "hearsay/audit.hpp"
@@ -134,14 +136,30 @@ Trace tight_inside(const TheoremRun& run) {
   return tight(run, tight_inside_noise<double>(first_axes(run), run.lambda_k, run.lambda_next));
 }
 
-// A random direction, scaled so that both parts meet their bounds exactly. In Y_1 the product, and its noise, count
-// half.
+// The worst direction of each part, in the coordinates of U_k, however the columns turn.
+void push(const TheoremRun& run, ConstBlockView<double> X, BlockView<double> Xi) {
+  Xi.setZero();
+  Xi.row(run.rank) = X.row(run.rank - 1);
+  Xi.row(run.rank - 1) = -X.row(run.rank - 1);
+}
+
+// Where that ends: (a) pushes by c gap epsilon, and (b) takes c gap from l_k.
+double pushed_floor(const TheoremRun& run) {
+  const theory::Tolerance allowed = theory::noise_npm(run.lambda_k, run.lambda_next, run.epsilon, 1);
+  const double tangent = theory::floor_constant_push(allowed.outside, run.lambda_k - allowed.inside, run.lambda_next);
+  return tangent / std::hypot(1, tangent);
+}
+
+// A direction, scaled so that both parts meet their bounds exactly. In Y_1 the product, and its noise, count half.
 NoiseModel<double> noise_at_the_bounds(const TheoremRun& run, std::uint64_t seed) {
   const Block<double> U = first_axes(run);
   const Index k = run.rank, rest = run.dimension - run.rank;
   return {"at the bounds", 0, [=](std::uint64_t product, ConstBlockView<double> X, BlockView<double> Xi) {
-            fill_normal<double>(
-                {.seed = seed, .stream = Stream::noise, .iteration = static_cast<std::uint32_t>(product)}, Xi);
+            if (run.noise == TheoremRun::Noise::push)
+              push(run, X, Xi);
+            else
+              fill_normal<double>(
+                  {.seed = seed, .stream = Stream::noise, .iteration = static_cast<std::uint32_t>(product)}, Xi);
             const double cosine = cos_theta<double>(U, X);
             const theory::Tolerance allowed =
                 theory::noise_npm(run.lambda_k, run.lambda_next, run.epsilon, cosine);  // 2 sqrt(beta*) = l_{k+1}
@@ -164,11 +182,13 @@ Trace audited(const TheoremRun& run, std::uint64_t seed) {
   const DiagonalOperator exact = ramps(run);
   const auto A = noisy(exact, noise_at_the_bounds(run, seed));
   theory::Audit audit(first_axes(run), run.lambda_k, run.lambda_next, run.epsilon);
+  Recursions recursions(exact.eigenvalues(), run.rank, beta_of(run));
   Trace trace;
   Hooks<double> hooks;
   hooks.observe = [&](const Iteration<double>& now) {
     const Block<double> Xi = now.entry.t == 0 ? Block<double>(A.last_noise() / 2) : A.last_noise();
     trace.error.push_back(audit.check(now.entry.t, now.X, Xi, run.lambda_k, 2 * std::sqrt(beta_of(run))).sin_theta);
+    recursions.follow(now.X, Xi);
     return true;
   };
   (void)accelerated_power<double>(A, options_of(run, seed), hooks);
@@ -183,6 +203,8 @@ Trace audited(const TheoremRun& run, std::uint64_t seed) {
   trace.facts["T"] = T;
   trace.facts["worst_over_epsilon"] = worst / run.epsilon;
   trace.facts["violations"] = report.first_violation.has_value() ? 1 : 0;
+  if (run.noise == TheoremRun::Noise::push) trace.facts["predicted_floor"] = pushed_floor(run);
+  recursions.tell(trace.facts);
   return trace;
 }
 
@@ -199,6 +221,8 @@ Trace trace(const TheoremRun& run, std::uint64_t seed) {
       return tight_outside(run);
     case Theorem::tight_inside:
       return tight_inside(run);
+    case Theorem::random_start:
+      return random_starts(run.dimension, run.rank, run.iterations, seed);
     default:
       return audited(run, seed);
   }

@@ -142,7 +142,8 @@ Trace trace(const ToleranceRun& run, std::uint64_t seed) {
                  {"allowed", promise.allowed},
                  {"broken_at", threshold},
                  {"broken_at_random", broken_at(true)},
-                 {"margin", threshold / promise.allowed}};
+                 {"margin", threshold / promise.allowed},
+                 {"white_tolerance", 1 / theory::white_amplification(run.lambda_k, beta_of(run))}};
   return trace;
 }
 

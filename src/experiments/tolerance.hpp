@@ -14,7 +14,8 @@ namespace hearsay::experiments {
 ///
 /// The wanted eigenvalues fall from lambda_1 to lambda_k, the unwanted ones from lambda_next to zero. The error is the
 /// worst sine from T on, over epsilon. Facts: T, iterations (without noise), allowed, broken_at, broken_at_random
-/// (noise of random direction), margin (broken_at over allowed). Infinite is what no size up to `most` breaks.
+/// (noise of random direction), margin (broken_at over allowed), and white_tolerance, what momentum leaves of
+/// the white noise that the plain method bears, in closed form. Infinite is what no size up to `most` breaks.
 struct ToleranceRun {
   enum class Analysis {
     hardt_price,  ///< no momentum

@@ -111,6 +111,7 @@ AuditStep Audit::check(std::int64_t t, ConstBlockView<double> X, ConstBlockView<
 
   const AuditStep& start = report_.steps.front();
   if (lambda_k_eff != start.lambda_k_eff || two_sqrt_beta != start.two_sqrt_beta) report_.momentum_varied = true;
+  report_.covered_by_a_theorem = !promise_void_ && !report_.momentum_varied;
   decay_ *= covered.contraction;
   return report_.steps.back();
 }

@@ -126,6 +126,20 @@ def test_a_small_enough_noise_passes_the_audit(hearsay, tmp_path):
     assert result.returncode == 3 and "every condition and the envelope held at every step" in result.stdout
 
 
+def test_an_audit_does_not_say_that_a_theorem_covers_a_momentum_that_varied(hearsay, tmp_path):
+    np.save(tmp_path / "matrix.npy", planted(SPECTRUM)[0])
+    arguments = ["eigs", "matrix.npy", "-k", 3, "--noise", "sphere:1e-5", "--audit", "0.05", "--momentum", "auto",
+                 "--cooldown", 0]
+
+    text, audit = hearsay(*arguments).stdout, hearsay.json(*arguments, code=3)["audit"]
+
+    assert audit["momentum_varied"]
+    assert audit["covered_by_a_theorem"] is False
+    assert "every condition" not in text
+    assert "the momentum varied, which no theorem covers" in text
+    assert hearsay.json(*arguments, "--momentum", "optimal", code=3)["audit"]["covered_by_a_theorem"] is True
+
+
 @pytest.mark.parametrize("precision", ["single", "mixed"])
 def test_other_arithmetic_finds_the_same_subspace(hearsay, tmp_path, precision):
     matrix, vectors = planted(SPECTRUM)

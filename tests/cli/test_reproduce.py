@@ -35,6 +35,7 @@ def test_an_experiment_leaves_data_figures_claims_and_a_page(hearsay, experiment
     rows = list(csv.DictReader((tmp_path / "out/mine/mine.csv").read_text().splitlines()))
     assert {row["curve"] for row in rows} == {"none, at all", "best"} and len(rows) == 2 * 151
     assert all(float(row["low"]) <= float(row["median"]) <= float(row["high"]) for row in rows)
+    assert all({float(row["seed 1"]), float(row["seed 2"])} == {float(row["low"]), float(row["high"])} for row in rows)
     claims = json.loads((tmp_path / "out/claims.json").read_text())
     assert (claims["claims"], claims["hold"], claims["fail"]) == (1, 1, 0)
     assert claims["verdicts"][0]["value"] >= 1.5 and claims["verdicts"][0]["holds"]
@@ -126,6 +127,50 @@ def test_a_generated_graph_is_never_taken_for_the_real_one(hearsay, experiment, 
     assert "generated graph" in (tmp_path / "out/mine/mine.svg").read_text()
     hearsay.refuses("experiment", experiment(run={**run, "data": "amazon"}, panels=panels, claims=[]),
                     saying=["amazon", "did you mean amazon0302?"])
+
+
+def test_what_is_said_of_a_data_set_is_not_tested_on_the_graph_in_its_place(hearsay, experiment, tmp_path):
+    (tmp_path / "empty").mkdir()
+    run = {"kind": "graph", "data": "amazon0302", "nodes": 300, "communities": 3, "rank": 3, "iterations": 5}
+    panels = [{"name": "g", "title": "G", "curves": [{"name": "npm", "run": {"momentum": "none"}}]}]
+    impossible = {"says": "s", "panel": "g", "measure": "floor", "at_least": 1000}
+    claims = [{**impossible, "name": "paper", "of": "amazon0302"}, {**impossible, "name": "ours", "of": "generated"}]
+    nowhere = {"HEARSAY_DATA": str(tmp_path / "empty")}
+
+    result = hearsay("experiment", experiment(run=run, panels=panels, claims=claims), "--out", "out", env=nowhere)
+
+    assert result.returncode == 3 and "not tested: generated graph" in result.stdout
+    report = json.loads((tmp_path / "out/claims.json").read_text())
+    assert [verdict["verdict"] for verdict in report["verdicts"]] == ["untested", "fails"]
+    assert report["untested"] == 1 and "0 of 2 claims hold, 1 not tested, 1 fail" in result.stdout
+    assert "Not tested: generated graph." in (tmp_path / "out/report.html").read_text()
+    lone = experiment(run=run, panels=panels, claims=claims[:1])
+    assert hearsay("experiment", lone, "--out", "out", env=nowhere).returncode == 0
+
+
+def paper_claims():
+    for path in sorted(SOURCE.glob("experiments/*/config.json")):
+        for claim in json.loads(path.read_text())["claims"]:
+            yield pytest.param(claim, id=f"{path.parent.name}-{claim['name']}")
+
+
+@pytest.mark.parametrize("claim", paper_claims())
+def test_a_claim_is_bounded_close_to_what_was_measured(claim):
+    """Within a factor of 1.3, unless the bound is a theorem's own or the number is one of rounding."""
+    if claim.get("of") == "amazon0302":
+        assert "measured" not in claim, "its data have never been here"
+        return
+    measured, slack = claim["measured"], 1.3 * (1 + 1e-9)
+    bounds = claim.get("departure", claim)
+    departs = "departure" in claim
+    assert bounds.get("at_least", measured) <= measured <= bounds.get("at_most", measured)
+    within = claim.get("at_least", measured) <= measured <= claim.get("at_most", measured)
+    assert within != departs, "a departure misses the claim's own bounds"
+    if "bound_by" in claim:
+        return
+    for side in ("at_least", "at_most"):
+        bound = bounds.get(side, measured)
+        assert bound == measured or 1 / slack <= bound / measured <= slack, (side, bound, measured)
 
 
 def test_quick_is_what_the_file_says(hearsay, experiment, tmp_path):

@@ -122,6 +122,7 @@ TEST(Bands, HoldMedianAndExtremesAtEveryPoint) {
   EXPECT_EQ(whole.median, (std::vector<double>{2, 4}));
   EXPECT_EQ(whole.low, (std::vector<double>{1, 2}));
   EXPECT_EQ(whole.high, (std::vector<double>{3, 8}));
+  EXPECT_EQ(whole.seeds, (std::vector<std::vector<double>>{{1, 2}, {3, 8}, {2, 4}}));
 }
 
 TEST(Bands, ThinALongCurveEvenlyOnItsAxis) {

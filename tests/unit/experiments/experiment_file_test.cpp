@@ -71,7 +71,8 @@ TEST(ExperimentFile, DescribesSweepsTablesAndDepartures) {
     "tables": [{"name": "facts", "title": "F", "panel": "noise", "columns": [{"label": "T promised", "fact": "T"}]}],
     "claims": [{"name": "c", "says": "s", "panel": "noise", "measure": "fact_over_fact", "fact": "T",
                 "over_fact": "iterations", "at_most": 1,
-                "departure": {"because": "b", "of": "generated", "at_least": 2}}]})";
+                "departure": {"because": "b", "at_least": 2}, "measured": 0.9, "bound_by": "theorem",
+                "of": "generated"}]})";
 
   const Experiment experiment = parse_experiment(text, "my.json", false).experiment;
 
@@ -90,12 +91,40 @@ TEST(ExperimentFile, DescribesSweepsTablesAndDepartures) {
   EXPECT_EQ(experiment.tables[0].columns[0].fact, "T");
   EXPECT_EQ(experiment.claims[0].over_fact, "iterations");
   ASSERT_TRUE(experiment.claims[0].departure.has_value());
-  EXPECT_TRUE(experiment.claims[0].departure->of_generated_graph);
+  EXPECT_EQ(experiment.claims[0].measured, 0.9);
+  EXPECT_EQ(experiment.claims[0].bound_by, "theorem");
+  EXPECT_EQ(experiment.claims[0].of, "generated");
+  EXPECT_EQ(message_of(changed(text, "\"of\": \"generated\"", "\"of\": \"amazon\"")),
+            "my.json: claims[0].of = \"amazon\": must be one of amazon0302, generated; did you mean amazon0302?");
   EXPECT_EQ(message_of(changed(text, "[1, 4]", "[4, 1]")),
             "my.json: panels[1].curves[0].run.rounds = [4,1]: must be ascending");
   EXPECT_EQ(message_of(changed(text, "\"facts\"", "\"../facts\"")),
             "my.json: tables[0].name = \"../facts\": must be a word of small letters, digits and dashes, for files "
             "bear it");
+}
+
+TEST(ExperimentFile, DescribesPromisesExponentsAndPushes) {
+  constexpr const char* text = R"({
+    "name": "strict", "title": "T", "seeds": [1],
+    "panels": [
+      {"name": "promise", "title": "P",
+       "curves": [{"name": "heart", "run": {"kind": "promise", "data": "heart", "rank": 2, "level": 1e-3,
+                                            "audit": "yes"}}]},
+      {"name": "exponents", "title": "E", "against": "swept",
+       "curves": [{"name": "xu", "run": {"kind": "exponents", "part": "inside", "lambda_next": 0.9, "h0": 5}}]},
+      {"name": "push", "title": "U",
+       "curves": [{"name": "main", "run": {"kind": "theorem", "noise": "push"}}]}]})";
+
+  const Experiment experiment = parse_experiment(text, "my.json", false).experiment;
+
+  const auto& promise = std::get<PromiseRun>(experiment.panels[0].curves[0].run);
+  EXPECT_EQ(promise.level, 1e-3);
+  EXPECT_EQ(promise.rounds, 0) << "as promised";
+  EXPECT_TRUE(promise.audit);
+  const auto& exponents = std::get<ExponentRun>(experiment.panels[1].curves[0].run);
+  EXPECT_EQ(exponents.part, ToleranceRun::Part::inside);
+  EXPECT_EQ(exponents.h0, 5);
+  EXPECT_EQ(std::get<TheoremRun>(experiment.panels[2].curves[0].run).noise, TheoremRun::Noise::push);
 }
 
 TEST(ExperimentFile, IsNotNestedTooDeep) {

@@ -76,6 +76,35 @@ TEST(Measures, FitTheFloorAgainstTheParameter) {
   EXPECT_NEAR(measured("floor_slope", curves), 0.5, 1e-12);
 }
 
+TEST(Measures, FitIterationsAndFactsAgainstTheParameter) {
+  std::vector<Curve> curves;
+  for (const double gap : {1e-4, 1e-3, 1e-2}) {  // a factor exp(-sqrt(gap)) a step
+    curves.push_back(curve(std::to_string(gap), decay(std::exp(-std::sqrt(gap)), 1e-4, 2000), gap));
+    curves.back().traces[0].facts["T"] = 3 / gap;
+  }
+
+  EXPECT_NEAR(measured("iterations_slope", curves), -0.5, 0.01);
+  EXPECT_NEAR(measured("fact_slope", curves, 0, "T"), -1, 1e-12);
+  EXPECT_TRUE(std::isnan(measured("iterations_slope", curves, 1e-6))) << "a level that is never reached";
+  EXPECT_TRUE(std::isnan(measured("fact_slope", curves, 0, "unheard of")));
+}
+
+TEST(Measures, CompareARatioWithTheOneThatFactsForesee) {
+  Curve low = curve("low", decay(0.5, 1e-4)), high = curve("high", decay(0.5, 3e-4));
+  low.traces[0].facts = {{"foreseen", 2}, {"L", 10}};
+  high.traces[0].facts = {{"foreseen", 5}, {"L", 20}};
+  const Outcome outcome{.panels = {{.name = "panel", .curves = {high, low}}}, .verdicts = {}};
+  Claim claim{.name = "claim", .says = {}, .panel = "panel", .measure = "floor_ratio", .curves = {}, .fact = {}};
+  claim.over_fact = "foreseen";
+
+  EXPECT_DOUBLE_EQ(judge(claim, outcome).value, 3 / 2.5);
+  claim.measure = "fact_ratio";
+  claim.fact = "L";
+  EXPECT_DOUBLE_EQ(judge(claim, outcome).value, 2 / 2.5);
+  claim.over_fact = "unheard of";
+  EXPECT_TRUE(std::isnan(judge(claim, outcome).value));
+}
+
 TEST(Measures, KnowAStraightTransientFromACrookedOne) {
   Trace crooked = decay(0.9, 1e-5);
   for (std::size_t t = 0; t < 60; ++t) crooked.error[t] = 0.29 - 0.004 * static_cast<double>(t);
@@ -132,6 +161,18 @@ TEST(Claims, DepartOnlyAsTheirDepartureSays) {
   EXPECT_EQ(verdict(), Verdict::Kind::fails) << "missed by another amount than documented";
   claim.at_most = 1;
   EXPECT_EQ(verdict(), Verdict::Kind::fails) << "it holds after all, so that the documentation is wrong";
+}
+
+TEST(Claims, AreNotTestedOnDataTheyDoNotSpeakOf) {
+  const Outcome outcome{.panels = {{.name = "panel", .curves = {curve("c", decay(0.5, 1e-2))}}}, .verdicts = {}};
+  Claim claim{
+      .name = "claim", .says = {}, .panel = "panel", .measure = "floor", .curves = {}, .fact = {}, .at_most = 1};
+  claim.untested = "generated graph";
+
+  const Verdict verdict = judge(claim, outcome);
+
+  EXPECT_EQ(verdict.kind, Verdict::Kind::untested) << "though it would hold";
+  EXPECT_DOUBLE_EQ(verdict.value, 1e-2);
 }
 
 TEST(Measures, CompareFacts) {

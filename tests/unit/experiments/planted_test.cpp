@@ -74,6 +74,37 @@ TEST(PlantedRun, PredictsTheFloorOfAdversarialNoise) {
   EXPECT_NEAR(run.error.back() / run.facts.at("predicted_floor"), 1, 0.15);
 }
 
+TEST(PlantedRun, PredictsTheFloorOfWhiteNoiseAndWhatMomentumMakesOfIt) {
+  PlantedRun plain = small_run();
+  plain.spectrum = {.dimension = 300, .rank = 5, .gap = 0.05};
+  plain.noise = NoiseChoice::Kind::sphere;
+  plain.momentum.value = 0;
+  plain.iterations = 600;
+  PlantedRun optimal = plain;
+  optimal.momentum.value = 1;
+
+  const Trace without = trace(plain, 1), with = trace(optimal, 1);
+
+  EXPECT_NEAR(without.error.back() / without.facts.at("predicted_floor"), 1, 0.2);
+  EXPECT_NEAR(with.error.back() / with.facts.at("predicted_floor"), 1, 0.3);
+  EXPECT_DOUBLE_EQ(without.facts.at("white_amplification"), 1);
+  EXPECT_NEAR(with.facts.at("white_amplification"), std::pow(1 - 0.95 * 0.95, -0.25), 1e-12);
+  optimal.momentum = {MomentumChoice::Rule::between, 1};
+  EXPECT_FALSE(trace(optimal, 1).facts.contains("predicted_floor")) << "the critical momentum has no floor";
+}
+
+TEST(PlantedRun, TellsWhatAnAdaptiveMomentumCameTo) {
+  PlantedRun run = small_run();
+  run.noise = NoiseChoice::Kind::none;
+  run.momentum = {MomentumChoice::Rule::automatic, 0};
+
+  const Trace adapted = trace(run, 1);
+
+  EXPECT_LE(adapted.facts.at("beta_most"), 1 + 1e-9) << "without noise a Ritz value never exceeds its eigenvalue";
+  EXPECT_EQ(adapted.facts.at("beta_above") > 0, adapted.facts.at("beta_most") > 1);
+  EXPECT_GT(adapted.facts.at("beta_last"), 0.9);
+}
+
 TEST(PlantedRun, TakesItsMomentumFromTheSpectrum) {
   const PlantedSpectrum spectrum{.gap = 0.2};
 

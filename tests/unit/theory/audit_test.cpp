@@ -244,6 +244,24 @@ TEST(Audit, NotesThatTheMomentumVaried) {
   EXPECT_TRUE(audit.report().momentum_varied);
 }
 
+TEST(Audit, SaysThatATheoremCoversARunOnlyWhileEverythingIsRight) {
+  const Block<double> X = first_axes(), none = Block<double>::Zero(d, k);
+  Block<double> loud = none;
+  loud(k, 0) = 1;
+
+  Audit constant(first_axes(), 1.0, 0.9, 1e-2), varied = constant, noisy = constant;
+  for (Audit* audit : {&constant, &varied, &noisy}) audit->check(0, X, none, 1.0, 0.9);
+  EXPECT_TRUE(varied.report().covered_by_a_theorem);
+  constant.check(1, X, none, 1.0, 0.9);
+  varied.check(1, X, none, 1.0, 0.95);
+  noisy.check(1, X, loud, 1.0, 0.9);
+
+  EXPECT_TRUE(constant.report().covered_by_a_theorem);
+  EXPECT_FALSE(varied.report().covered_by_a_theorem) << "though no condition was broken";
+  EXPECT_FALSE(varied.report().first_violation.has_value());
+  EXPECT_FALSE(noisy.report().covered_by_a_theorem);
+}
+
 TEST(Audit, RefusesAWrongShapeAStepOutOfOrderAndACrookedBasis) {
   Audit audit(first_axes(), 1.0, 0.9, 1e-2);
   const Block<double> X = first_axes(), Xi = Block<double>::Zero(d, k);
