@@ -117,6 +117,15 @@ std::string status_text(const DecentralizedReport& report) {
           "came to rest after {} iterations with the agents {:.2g} apart: {} rounds of gossip allow no more, and the "
           "tolerance is {:g}",
           result.iterations, result.agreement, result.rounds_per_iteration, tolerance);
+    case Status::rounding_floor:
+      return fmt::format("came to rest after {} iterations at a residual of {:.2g}: rounding allows no more",
+                         result.iterations, result.residual);
+    case Status::ambiguous:
+      return fmt::format("ambiguous after {} iterations: the gap at k is below what can be resolved",
+                         result.iterations);
+    case Status::communication_failed:
+      return fmt::format("communication failed after {} iterations: agents could not hear each other",
+                         result.iterations);
     case Status::iteration_limit:
       if (tolerance == 0)
         return fmt::format("ran all {} iterations; the residual is {:.2g}", result.iterations, result.residual);

@@ -19,6 +19,15 @@ std::string status_text(const PowerResult<double>& power, double tolerance) {
           "reached the noise floor after {} iterations: the residual stays at {:.2g}, above the tolerance {:.2g}, "
           "because of errors in the products",
           power.iterations, power.residual, tolerance);
+    case Status::rounding_floor:
+      return fmt::format(
+          "came to rest after {} iterations: the residual stays at {:.2g}, above the tolerance {:.2g}, because of "
+          "rounding",
+          power.iterations, power.residual, tolerance);
+    case Status::ambiguous:
+      return fmt::format(
+          "ambiguous after {} iterations: the gap at k is below what can be resolved; the residual is {:.2g}",
+          power.iterations, power.residual);
     case Status::iteration_limit:
       return fmt::format("stopped at the limit of {} iterations: the residual is {:.2g}, above the tolerance {:.2g}",
                          power.iterations, power.residual, tolerance);
@@ -27,6 +36,9 @@ std::string status_text(const PowerResult<double>& power, double tolerance) {
                          power.iterations, power.residual, tolerance);
     case Status::breakdown:
       return fmt::format("broke down at iteration {}: a product was not finite; the residual before it was {:.2g}",
+                         power.iterations, power.residual);
+    case Status::communication_failed:
+      return fmt::format("communication failed after {} iterations: the residual before it was {:.2g}",
                          power.iterations, power.residual);
   }
   return {};

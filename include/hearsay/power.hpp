@@ -72,7 +72,16 @@ struct PowerOptions {
   Index qr_every = 0;
 };
 
-enum class Status { converged, noise_floor, iteration_limit, stopped_by_observer, breakdown };
+enum class Status {
+  converged,
+  noise_floor,
+  rounding_floor,
+  ambiguous,  ///< the gap at k is below what the precision or the residuals can resolve
+  iteration_limit,
+  stopped_by_observer,
+  breakdown,
+  communication_failed  ///< agents could not hear each other
+};
 const char* name(Status status);
 
 /// What was measured at X_t. There is an entry for every t whose block was made orthonormal.

@@ -26,12 +26,18 @@ const char* name(Status status) {
       return "converged";
     case Status::noise_floor:
       return "noise_floor";
+    case Status::rounding_floor:
+      return "rounding_floor";
+    case Status::ambiguous:
+      return "ambiguous";
     case Status::iteration_limit:
       return "iteration_limit";
     case Status::stopped_by_observer:
       return "stopped_by_observer";
     case Status::breakdown:
       return "breakdown";
+    case Status::communication_failed:
+      return "communication_failed";
   }
   return "unknown";
 }
