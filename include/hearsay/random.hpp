@@ -17,7 +17,8 @@ enum class Stream : std::uint32_t {
   graph = 4,
   test = 5,
   replacement = 6,
-  faults = 7
+  faults = 7,
+  verification = 8
 };
 
 struct RandomKey {

@@ -43,7 +43,8 @@ class Outcome:
     """What every solve can say of itself."""
 
     status: str
-    """Why it ended: converged, noise_floor, iteration_limit, stopped_by_observer or breakdown."""
+    """Why it ended: converged, noise_floor, rounding_floor, ambiguous, iteration_limit, stopped_by_observer, breakdown
+    or communication_failed."""
     interrupted: bool
     """Ctrl-C ended it."""
     iterations: int
@@ -76,6 +77,12 @@ class Outcome:
                 f"stopped {after}, above the tolerance {self.tolerance:.3g}, at the limit of its iterations: "
                 "it would have gone on (max_iter)"
             )
+        if self.status == "rounding_floor":
+            return f"stopped {after}, above the tolerance {self.tolerance:.3g}: rounding allows no better"
+        if self.status == "ambiguous":
+            return f"stopped {after}: the gap after the last component is too small to tell it from the next"
+        if self.status == "communication_failed":
+            return f"stopped {after}: agents could not hear each other"
         if self.status == "breakdown":
             return f"stopped {after}: a product was not finite, and this is the best basis before it"
         by = "Ctrl-C" if self.interrupted else "the callback"
@@ -171,6 +178,16 @@ class DecentralizedInfo(Outcome):
     disagreement: float
     agreement: float
     """The largest sin(theta) between two agents."""
+    evidence: str
+    """What the residual is: a bound, an estimate or unknown."""
+    eigenvalue_agreement: float
+    """The largest difference between two agents' eigenvalues, relative to their norm."""
+    defined_rank: int
+    """Leading components that the data define as a subspace: all, or fewer where the status is ambiguous."""
+    defined_agreement: float
+    """As agreement, of these alone."""
+    cluster: tuple[int, int] | None
+    """First and last, counted from 1, of the eigenvalues around the last component that cannot be told apart."""
     rounds_per_iteration: int
     restarts: int
     """Times the rounds were too few and were raised."""
