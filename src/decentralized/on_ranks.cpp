@@ -178,7 +178,8 @@ void assemble(const std::vector<std::string>& said, const DecentralizedOptions& 
   result.agreement = basis_agreement(result.bases);
   // The last notes so far told of one rank's agents.
   detail::forget_definition(result);
-  if (result.status == Status::noise_floor) result.notes.back() = detail::floor_note(result.agreement, options.rounds);
+  if (result.status == Status::noise_floor && !result.notes.empty())
+    result.notes.back() = detail::floor_note(result.agreement, options.rounds);
   detail::judge_definition(result, options.tolerance);
 }
 

@@ -51,7 +51,12 @@ double eigenvalue_agreement(const DecentralizedResult& result) {
   return scale > 0 ? (most - least).norm() / scale : 0;
 }
 
-constexpr std::string_view eigenvalues_differ = "the agents' eigenvalues differ", not_defined = "not defined:";
+constexpr std::string_view eigenvalues_differ = "the agents' eigenvalues differ",
+                           not_defined = "not defined:", had_risen = "residual and disagreement had risen to";
+
+// Votes are counted some steps after they were cast. What has grown to so many times the tolerance since then is not at
+// rest.
+constexpr double risen = 10;
 
 // Agents that have all come to rest, and lie farther apart than this, rest on what is not defined.
 constexpr double credible = 0.1;
@@ -99,10 +104,11 @@ detail::Definition detail::defined_part(const Vector<double>& theta, double next
 }
 
 void detail::forget_definition(DecentralizedResult& result) {
+  const auto had = std::erase_if(result.notes, [](const std::string& note) { return note.starts_with(had_risen); });
   std::erase_if(result.notes, [](const std::string& note) {
     return note.starts_with(eigenvalues_differ) || note.find(not_defined) != std::string::npos;
   });
-  if (result.status == Status::ambiguous) result.status = Status::converged;
+  if (result.status == Status::ambiguous || had > 0) result.status = Status::converged;
 }
 
 void detail::judge_definition(DecentralizedResult& result, double tolerance) {
@@ -111,6 +117,12 @@ void detail::judge_definition(DecentralizedResult& result, double tolerance) {
   result.defined_rank = k;
   result.defined_agreement = result.agreement;
   result.cluster = {};
+  if (result.status == Status::converged && !(std::max(result.residual, result.disagreement) <= risen * tolerance) &&
+      result.evidence != Evidence::bound) {
+    result.status = Status::noise_floor;
+    result.notes.push_back(fmt::format("{} {:.2g} by the time the votes for the end were counted", had_risen,
+                                       std::max(result.residual, result.disagreement)));
+  }
   const bool apart = result.status == Status::converged && !(result.agreement <= credible);
   // Gossip keeps noise out of the subspace, and not out of what happens within it.
   if (result.status == Status::converged && !(result.eigenvalue_agreement <= std::max(std::sqrt(tolerance), alike))) {
