@@ -67,6 +67,24 @@ Json faults_json(const FaultCounts& faults) {
           {"control_bytes", faults.control_bytes}};
 }
 
+Json cluster_json(const Cluster& cluster) {
+  if (cluster.first == 0) return nullptr;
+  return {{"first", cluster.first}, {"last", cluster.last}, {"zero", cluster.zero}, {"width", number(cluster.width)}};
+}
+
+Json verification_json(const Verification& told) {
+  if (told.attempts == 0) return nullptr;
+  return {{"attempts", told.attempts},
+          {"evidence", name(told.evidence)},
+          {"residual", number(told.residual)},
+          {"failure_probability", told.failure_probability},
+          {"apart", number(told.apart)},
+          {"tracking_error", number(told.tracking_error)},
+          {"control_rounds", told.traffic.control_rounds},
+          {"messages", told.traffic.messages},
+          {"bytes", told.traffic.bytes}};
+}
+
 Json epochs_json(const std::vector<Epoch>& epochs) {
   Json list = Json::array();
   for (const Epoch& epoch : epochs)
@@ -104,6 +122,16 @@ std::string faults_text(const DecentralizedResult& result) {
   return text;
 }
 
+std::string verification_text(const Verification& told) {
+  if (told.attempts == 0) return {};
+  if (told.evidence == Evidence::unknown) return line("verified", "nothing: not every agent was heard");
+  return line(
+      "verified",
+      "a residual of at most {:.3g} with everyone's data; own bases {:.2g} from the common one, own eigenvalues "
+      "{:.2g}; {} sent",
+      told.residual, told.apart, told.tracking_error, bytes_text(told.traffic.bytes));
+}
+
 std::string status_text(const DecentralizedReport& report) {
   const DecentralizedResult& result = report.result;
   const double tolerance = report.options.tolerance;
@@ -117,10 +145,20 @@ std::string status_text(const DecentralizedReport& report) {
           "came to rest after {} iterations with the agents {:.2g} apart: {} rounds of gossip allow no more, and the "
           "tolerance is {:g}",
           result.iterations, result.agreement, result.rounds_per_iteration, tolerance);
+    case Status::rounding_floor:
+      return fmt::format("came to rest after {} iterations at a residual of {:.2g}: rounding allows no more",
+                         result.iterations, result.residual);
+    case Status::ambiguous:
+      return fmt::format(
+          "ambiguous after {} iterations: the residual is {:.2g}, and the data define {} of the {} components",
+          result.iterations, result.residual, result.defined_rank, report.options.rank);
+    case Status::communication_failed:
+      return fmt::format("communication failed after {} iterations: agents could not hear each other",
+                         result.iterations);
     case Status::iteration_limit:
       if (tolerance == 0)
         return fmt::format("ran all {} iterations; the residual is {:.2g}", result.iterations, result.residual);
-      return fmt::format("stopped at the limit of {} iterations: the residual is {:.2g}, above the tolerance {:g}",
+      return fmt::format("stopped at the limit of {} iterations: the residual is {:.2g}, the tolerance {:g}",
                          result.iterations, result.residual, tolerance);
     case Status::stopped_by_observer:
       return fmt::format("interrupted after {} iterations: the residual is {:.2g}, the tolerance was {:g}",
@@ -199,6 +237,12 @@ Json result_json(const DecentralizedReport& report) {
                            {"largest", number(result.message_noise.largest)}};
   json["agreement"] = number(result.agreement);
   json["disagreement"] = number(result.disagreement);
+  json["evidence"] = name(result.evidence);
+  json["eigenvalue_agreement"] = number(result.eigenvalue_agreement);
+  json["defined_rank"] = result.defined_rank;
+  json["defined_agreement"] = number(result.defined_agreement);
+  json["cluster"] = cluster_json(result.cluster);
+  json["verification"] = verification_json(result.verification);
   json["conservation_error"] = number(result.conservation_error);
   json["restarts"] = result.restarts;
   json["contributors"] = result.contributors;
@@ -230,6 +274,10 @@ std::string summary(const DecentralizedReport& report) {
                report.spectrum.measured ? "" : " at least", report.W.diameter());
   text += line("residual", "{:.3g} at the worst agent", result.residual);
   text += line("agreement", "{:.3g} is the largest sin(theta) between two agents", result.agreement);
+  if (result.defined_rank < report.options.rank)
+    text +=
+        line("", "{:.3g} over the {} components that the data define", result.defined_agreement, result.defined_rank);
+  text += verification_text(result.verification);
   if (!report.sines.empty())
     text += line("sin(theta)", "{:.3g} against the reference at the worst agent", worst_sine(report.sines));
   text += line("method", "{}: {}; a block of {} columns{}", name(report.options.algorithm), momentum_text(report),

@@ -147,6 +147,39 @@ struct MessageNoise {
   double last = 0, largest = 0;
 };
 
+/// How well a number is founded.
+enum class Evidence {
+  unknown,   ///< nobody found out
+  estimate,  ///< measured, by a rule that practice has calibrated
+  bound      ///< a theorem holds, perhaps but for a stated probability
+};
+const char* name(Evidence evidence);
+
+/// What the members told each other, where messages had got lost, about one basis that all of them hold: the first
+/// member's. Everyone has heard of everyone, or nothing is known.
+struct Verification {
+  Index attempts = 0;                     ///< times the members told each other; the rest is of the last
+  Evidence evidence = Evidence::unknown;  ///< of the residual
+  /// ||A V - V V'AV||_F / ||A V||_F of the common basis with fresh products of every member: at most this, but for the
+  /// probability below.
+  double residual = std::numeric_limits<double>::quiet_NaN();
+  double failure_probability = 0;  ///< zero where the products were told whole
+  /// The largest sin(theta) between a member's own basis and the common one, over the part that the data define.
+  double apart = std::numeric_limits<double>::quiet_NaN();
+  /// How far a member's own eigenvalues were from the common basis's, relative to their norm: what a tracker that does
+  /// not hold the mean of everyone's products gets wrong.
+  double tracking_error = std::numeric_limits<double>::quiet_NaN();
+  Traffic traffic = {};  ///< of all attempts
+};
+
+/// Eigenvalues from the first to the last, counted from 1, that cannot be told apart: their eigenvectors are defined
+/// together alone. `last` is at least k + 1, the last one that was looked at; d where all the rest are zero.
+struct Cluster {
+  Index first = 0, last = 0;  ///< both zero: there is none at k
+  bool zero = false;          ///< these and all that follow are zero
+  double width = 0;           ///< closer than this, relative to the norm of all k, is the same here
+};
+
 struct [[nodiscard]] DecentralizedResult {
   /// d x k of each local agent: approximate eigenvectors, by decreasing eigenvalue. 0 x 0 of one that is no
   /// contributor.
@@ -158,17 +191,26 @@ struct [[nodiscard]] DecentralizedResult {
   /// The worst agent's at its last step: of X_{T-1}, while the bases are those of X_T. Where messages get lost a later
   /// X may be the worse one: agents that have converged return the one that they agreed on, and its residual.
   double residual = 0;
-  double disagreement = 0;               ///< likewise
-  double agreement = 0;                  ///< the largest sin(theta_k) between two local agents (see basis_agreement)
-  Index rounds_per_iteration;            ///< L, as finally used
-  Index restarts = 0;                    ///< times the rounds given were too few and were raised
-  Traffic traffic;                       ///< of this run
-  MessageNoise message_noise;            ///< part of the disagreement
-  double momentum = 0;                   ///< beta of the last step, the largest of any agent
-  Damping damping = Damping::symmetric;  ///< as used
-  Index columns = 0;                     ///< p, at the end
-  Index columns_at_start = 0;            ///< more, where a wide block came first
-  std::int64_t products = 0;             ///< columns that each agent multiplied by its A_i
+  /// Likewise. Where messages were lost, the members' own bases against the common one, weighted by their eigenvalues,
+  /// as all of them told; NaN where they could not.
+  double disagreement = 0;
+  Evidence evidence = Evidence::estimate;  ///< of the residual
+  double agreement = 0;                    ///< the largest sin(theta_k) between two local agents (see basis_agreement)
+  double eigenvalue_agreement = 0;         ///< the largest difference between two local agents' eigenvalues, relative
+  Index defined_rank = 0;                  ///< leading eigenvectors that the data define as a subspace: k, or fewer
+  double defined_agreement = 0;            ///< as agreement, of these alone
+  Cluster cluster;                         ///< that k cuts in two, where fewer than k are defined
+  bool nonnegative = false;                ///< A is known to have no eigenvalue below zero
+  Vector<double> next_eigenvalue;          ///< the (k+1)-th of each local agent; NaN without a column to spare
+  Index rounds_per_iteration;              ///< L, as finally used
+  Index restarts = 0;                      ///< times the rounds given were too few and were raised
+  Traffic traffic;                         ///< of this run
+  MessageNoise message_noise;              ///< part of the disagreement
+  double momentum = 0;                     ///< beta of the last step, the largest of any agent
+  Damping damping = Damping::symmetric;    ///< as used
+  Index columns = 0;                       ///< p, at the end
+  Index columns_at_start = 0;              ///< more, where a wide block came first
+  std::int64_t products = 0;               ///< columns that each agent multiplied by its A_i
   /// ||mean S_i - mean G_i||_F / ||mean G_i||_F of a tracked method, zero but for rounding; NaN where not all agents
   /// are here.
   double conservation_error = std::numeric_limits<double>::quiet_NaN();
@@ -177,6 +219,7 @@ struct [[nodiscard]] DecentralizedResult {
   std::vector<Index> contributors;     ///< agents, among all n, whose data are in the answer: the last epoch's members
   std::vector<Epoch> epochs;           ///< one, unless agents crashed or came back
   FaultCounts faults;                  ///< all zero on a network that cannot fail
+  Verification verification;           ///< of a run that lost messages
   std::vector<DecentralizedEntry> history;
   std::vector<std::string> notes;
 };

@@ -18,7 +18,8 @@ enum class Stream : std::uint32_t {
   test = 5,
   replacement = 6,
   faults = 7,
-  probe = 8
+  probe = 8,
+  verification = 9
 };
 
 struct RandomKey {

@@ -308,6 +308,16 @@ class DecentralizedInfo(Outcome):
     disagreement: float
     agreement: float
     """The largest sin(theta) between two agents."""
+    evidence: str
+    """What the residual is: a bound, an estimate or unknown."""
+    eigenvalue_agreement: float
+    """The largest difference between two agents' eigenvalues, relative to their norm."""
+    defined_rank: int
+    """Leading components that the data define as a subspace: all, or fewer where the status is ambiguous."""
+    defined_agreement: float
+    """As agreement, of these alone."""
+    cluster: tuple[int, int] | None
+    """First and last, counted from 1, of the eigenvalues around the last component that cannot be told apart."""
     rounds_per_iteration: int
     restarts: int
     """Times the rounds were too few and were raised."""

@@ -78,6 +78,12 @@ nb::dict dictionary(DecentralizedResult&& result, const Watcher& watch) {
   out["residual"] = result.residual;
   out["disagreement"] = result.disagreement;
   out["agreement"] = result.agreement;
+  out["evidence"] = name(result.evidence);
+  out["eigenvalue_agreement"] = result.eigenvalue_agreement;
+  out["defined_rank"] = result.defined_rank;
+  out["defined_agreement"] = result.defined_agreement;
+  out["cluster"] = result.cluster.first > 0 ? nb::object(nb::make_tuple(result.cluster.first, result.cluster.last))
+                                            : nb::object(nb::none());
   out["rounds_per_iteration"] = result.rounds_per_iteration;
   out["restarts"] = result.restarts;
   out["traffic"] = traffic_of(result.traffic);

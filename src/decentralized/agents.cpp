@@ -20,6 +20,9 @@ constexpr double still_rising = 1.05;
 // A change of b by this part of the gap lambda_k - b is not worth following.
 constexpr double negligible = 0.02;
 
+// What is no larger than this, relative to the whole, is rounding.
+double none_of(Index d) { return 32 * std::numeric_limits<double>::epsilon() * std::sqrt(static_cast<double>(d)); }
+
 // Below this many multiply-adds a parallel region costs more than it saves.
 [[maybe_unused]] int useful_threads(const Method& method, Index agents) {
   return double(agents * method.d) * double(method.p * method.p) < 2e5 ? 1 : threads();
@@ -94,8 +97,13 @@ void Agents::narrow(const Small<double>& W) {
   rising_ = true;
 }
 
-void Agents::begin_epoch(const std::vector<Index>& present) {
+void Agents::begin_anew(const std::vector<Index>& present, const Block<double>& random) {
   present_ = present;
+  Small<double> R;
+  for (const Index i : present_) {
+    block(X_, i) += random;
+    thin_qr<double>(block(X_, i), R);
+  }
   for (Block<double>* stack : {&G_, &Z_, &S_, &Y_}) stack->setZero();
   for (State& agent : states_) agent.edge = method_.momentum.rule == Momentum::Rule::fixed ? method_.momentum.edge : 0;
   agreed_edge_ = 0;
@@ -106,13 +114,18 @@ void Agents::begin_epoch(const std::vector<Index>& present) {
 void Agents::keep() {
   kept_X_ = X_prev_;
   kept_ritz_.resize(states_.size());
-  for (std::size_t i = 0; i < states_.size(); ++i) kept_ritz_[i] = states_[i].ritz;
+  kept_next_.resize(states_.size());
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    kept_ritz_[i] = states_[i].ritz;
+    kept_next_[i] = states_[i].next;
+  }
 }
 
 void Agents::return_to_kept() {
   X_ = kept_X_;
   for (std::size_t i = 0; i < states_.size(); ++i) {
     states_[i].ritz = kept_ritz_[i];
+    states_[i].next = kept_next_[i];
     states_[i].lead.topRows(states_[i].ritz.vectors.rows()) = states_[i].ritz.vectors;
   }
 }
@@ -145,13 +158,15 @@ Measured Agents::measure(Index i, ConstBlockView<double> untold) {
   if (!out.finite) return out;
 
   const Small<double> H = X.transpose() * P;
-  out.edge = edge(H);
+  agent.next = method_.p == k + 1 && !method_.ritz ? symmetric_eigen<double>(H).values(k)
+                                                   : std::numeric_limits<double>::quiet_NaN();
+  out.edge = edge(H, agent.next);
   agent.edge = rising_ ? out.edge : agreed_edge_;
   agent.ritz = leading_ritz(H, agent.lead);
   out.lambda_k = agent.ritz.values(k - 1);
   double next = 0;
   if (method_.ritz) {
-    next = agent.ritz.values(k);
+    agent.next = next = agent.ritz.values(k);
     agent.turn = agent.ritz.vectors;
     agent.ritz = {.values = agent.ritz.values.head(k).eval(), .vectors = agent.ritz.vectors.leftCols(k).eval()};
   }
@@ -162,11 +177,17 @@ Measured Agents::measure(Index i, ConstBlockView<double> untold) {
   };
   const Block<double> V = answer_of(X), AV = answer_of(P);
   const auto outside = [&](const Block<double>& E) -> double { return (E - V * (V.transpose() * E)).norm(); };
-  // With k = d nothing is outside, and noise shows in the eigenvalues alone.
-  const auto noise = [&](const Block<double>& E) -> double { return k == method_.d ? E.norm() : outside(E); };
   const double scale = AV.norm();
   if (!(scale > 0)) return out;  // A is zero as far as this agent can see, and any basis will do
   out.residual = outside(AV) / scale;
+  // With k = d, or data of a rank below p, nothing is outside, and noise shows in the eigenvalues alone.
+  const double rounding = none_of(method_.d);
+  const bool low_rank = agent.low_rank && out.residual <= rounding, all_inside = k == method_.d || low_rank;
+  if (low_rank) {  // V'AV is symmetric, and what is not was made of blocks that differ from agent to agent
+    const Small<double> inside = V.transpose() * AV;
+    out.residual = std::hypot(out.residual, (inside - inside.transpose()).norm() / (2 * scale));
+  }
+  const auto noise = [&](const Block<double>& E) -> double { return all_inside ? E.norm() : outside(E); };
   if (method_.ritz) out.sine = std::min(1.0, out.residual * out.lambda_k / std::max(1e-300, out.lambda_k - next));
   out.spread = (first_ ? 2 : 1) * noise(answer_of(block(Z_, i) - block(S_, i))) / scale;
   if (untold.size() > 0) {
@@ -191,10 +212,11 @@ SmallEigen<double> Agents::leading_ritz(const Small<double>& H, const Small<doub
 }
 
 // b, the end of the damped interval: without a column to spare there is nothing to damp.
-double Agents::edge(const Small<double>& H) const {
+double Agents::edge(const Small<double>& H, double next) const {
   switch (method_.momentum.rule) {
     case Momentum::Rule::automatic:
-      return method_.p > method_.k ? std::max(0.0, symmetric_eigen<double>(H).values(method_.p - 1)) : 0;
+      if (method_.p <= method_.k) return 0;
+      return std::max(0.0, std::isnan(next) ? symmetric_eigen<double>(H).values(method_.p - 1) : next);
     case Momentum::Rule::paper:
       return method_.p > method_.k ? std::abs(H.diagonal().minCoeff()) : 0;
     case Momentum::Rule::fixed:
@@ -213,6 +235,7 @@ void Agents::factor(Index i) {
   X_.row(i) = S_.row(i);
   auto X = block(X_, i);
   agent.singular = thin_qr<double>(X, agent.R_0).rank_deficient;
+  agent.low_rank = agent.R_0.diagonal().minCoeff() <= none_of(method_.d) * agent.R_0.diagonal().maxCoeff();
   if (method_.polar) {
     const Eigen::JacobiSVD<Small<double>> svd(agent.R_0.topLeftCorner(turned(), turned()),
                                               Eigen::ComputeFullU | Eigen::ComputeFullV);
@@ -235,11 +258,16 @@ void Agents::carry_lead(Index i) {
   agent.lead = agent.turn.leftCols(k);
 }
 
-Block<double> Agents::eigenvectors(Index i) const {
-  const Eigen::Map<const Block<double>> X(X_.row(i).data(), method_.d, method_.p);
-  Block<double> V = X * states_[static_cast<std::size_t>(i)].lead;
+Block<double> Agents::answer(const Block<double>& X, Index i, const Small<double>& lead) const {
+  Block<double> V = Eigen::Map<const Block<double>>(X.row(i).data(), method_.d, method_.p).leftCols(lead.rows()) * lead;
   canonical_signs<double>(V);
   return V;
+}
+
+Block<double> Agents::eigenvectors(Index i) const { return answer(X_, i, states_[static_cast<std::size_t>(i)].lead); }
+
+Block<double> Agents::kept_eigenvectors(Index i) const {
+  return answer(kept_X_, i, kept_ritz_[static_cast<std::size_t>(i)].vectors);
 }
 
 double Agents::conservation_error() const {

@@ -6,6 +6,7 @@
 //             V = X lead, the answer: lead has the Ritz vectors of H, carried along from X_t to X_{t+1}
 #pragma once
 
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -18,10 +19,11 @@ namespace hearsay::detail {
 /// Everything chosen before the first step; the same at every agent.
 struct Method {
   Index d = 0, k = 0, p = 0;
-  bool tracked = false;    ///< gossip corrects S instead of starting from G
-  bool polar = false;      ///< factor by polar decomposition, so that columns do not turn from step to step
-  bool ritz = false;       ///< the answer is the leading k Ritz vectors of the block; else its first k columns
-  Momentum momentum = {};  ///< none for the plain methods
+  bool tracked = false;      ///< gossip corrects S instead of starting from G
+  bool polar = false;        ///< factor by polar decomposition, so that columns do not turn from step to step
+  bool nonnegative = false;  ///< A is known to have no eigenvalue below zero
+  bool ritz = false;         ///< the answer is the leading k Ritz vectors of the block; else its first k columns
+  Momentum momentum = {};    ///< none for the plain methods
   Damping damping = Damping::symmetric;
 };
 
@@ -57,9 +59,10 @@ class Agents {
   /// The next step is a first one again: no momentum, and S starts from G.
   void restart() { first_ = true; }
 
-  /// The agents present from now on, by their place here. What was estimated of the others' A is forgotten, and X_t is
-  /// the X_0 of a new beginning.
-  void begin_epoch(const std::vector<Index>& present);
+  /// The agents present from now on, by their place here. What was estimated is forgotten, and X_t, with the same
+  /// random block added everywhere, is the X_0 of a new beginning: X_t alone may be invariant under A without being
+  /// what is looked for, and no step would leave it.
+  void begin_anew(const std::vector<Index>& present, const Block<double>& random);
 
   /// How the columns of agent i's block are to be turned for the answer to become the first k of k + 1: p x (k + 1).
   const Small<double>& turn(Index i) const { return states_[static_cast<std::size_t>(i)].turn; }
@@ -70,6 +73,11 @@ class Agents {
 
   /// Keeps X_t, which the latest measurements are of, for as long as others may decide by them.
   void keep();
+
+  /// The answer that was kept, as eigenvectors(), eigenvalues() and next_eigenvalue() give the latest.
+  Block<double> kept_eigenvectors(Index i) const;
+  const Vector<double>& kept_eigenvalues(Index i) const { return kept_ritz_[static_cast<std::size_t>(i)].values; }
+  double kept_next(Index i) const { return kept_next_[static_cast<std::size_t>(i)]; }
   void return_to_kept();
 
   Index count() const { return static_cast<Index>(A_.size()); }
@@ -82,15 +90,20 @@ class Agents {
   Block<double> eigenvectors(Index i) const;
   Vector<double> eigenvalues(Index i) const { return states_[static_cast<std::size_t>(i)].ritz.values; }
 
+  /// The Ritz value after the k-th, where there is a column to spare; else NaN.
+  double next_eigenvalue(Index i) const { return states_[static_cast<std::size_t>(i)].next; }
+
   /// ||mean S_i - mean G_i||_F / ||mean G_i||_F, over the agents here and present.
   double conservation_error() const;
 
  private:
   struct State {
-    Small<double> R_0, T;          // R^{-1} = R_0^{-1} T
-    bool singular = false;         // R_0 is, and momentum must skip a step
-    double shift = 0, beta = 0;    // of the step in progress
-    double edge = 0;               // b, for the next one
+    Small<double> R_0, T;        // R^{-1} = R_0^{-1} T
+    bool singular = false;       // R_0 is, and momentum must skip a step
+    bool low_rank = false;       // S has columns that others span but for rounding, or that are rounding themselves
+    double shift = 0, beta = 0;  // of the step in progress
+    double edge = 0;             // b, for the next one
+    double next = std::numeric_limits<double>::quiet_NaN();  // the Ritz value after the k-th
     SmallEigen<double> ritz = {};  // the k leading pairs of H, or all of its leading k x k part
     Small<double> lead;            // p x k
     Small<double> turn;            // p x (k + 1): lead, and the next Ritz vector
@@ -104,7 +117,8 @@ class Agents {
   void subtract_momentum(Index i);
   Measured measure(Index i, ConstBlockView<double> untold);
   SmallEigen<double> leading_ritz(const Small<double>& H, const Small<double>& lead) const;
-  double edge(const Small<double>& H) const;
+  double edge(const Small<double>& H, double next) const;
+  Block<double> answer(const Block<double>& X, Index i, const Small<double>& lead) const;
   void factor(Index i);
   void carry_lead(Index i);
   void divide_previous(Index i);
@@ -117,6 +131,7 @@ class Agents {
   std::vector<Index> present_;
   Block<double> kept_X_;
   std::vector<SmallEigen<double>> kept_ritz_;
+  std::vector<double> kept_next_;
   double agreed_edge_ = 0;
   bool rising_ = true;  // agreed values are out of date, and each agent goes by its own
   bool first_ = true;

@@ -24,6 +24,7 @@
 #include "decentralized/agents.hpp"
 #include "decentralized/outcome.hpp"
 #include "decentralized/pacing.hpp"
+#include "decentralized/verification.hpp"
 #include "hearsay/angles.hpp"
 #include "hearsay/error.hpp"
 #include "hearsay/random.hpp"
@@ -34,6 +35,7 @@ using detail::Agents;
 using detail::Measured;
 using detail::Method;
 using detail::Pacing;
+using detail::Verifier;
 
 namespace {
 
@@ -114,6 +116,7 @@ Method settle(const Shared& shared, const DecentralizedOptions& options, bool re
           .p = p,
           .tracked = tracked(options.algorithm),
           .polar = options.algorithm == Algorithm::adeepca,
+          .nonnegative = shared.positive_semidefinite || centred,
           .ritz = p > options.rank + 1,
           .momentum = momentum,
           .damping = centred ? Damping::centred : Damping::symmetric};
@@ -122,11 +125,13 @@ Method settle(const Shared& shared, const DecentralizedOptions& options, bool re
 enum Vote : Index { residual, spread, noise, minus_edge, minus_lambda_k, sine, trouble, votes_cast };
 // On a network that may lose messages.
 constexpr Index missed = votes_cast, distance_before = missed + 1, distance_after = missed + 2, all_votes_cast = 10;
+constexpr double unheard = std::numeric_limits<double>::infinity();
 constexpr double none = 0, asked_to_stop = 1, not_finite = 2;  // trouble
 
 // A wide block finds the answer's neighbourhood in a fraction of the rounds; from there on a narrow one, whose answer
 // does not depend on columns that never come to rest, gets by with fewer rounds for the same exactness.
-constexpr double wide_enough = 1e-3;  // sin(theta), as the residual and the gap tell it
+constexpr double as_good_as_tied = 1e-8;  // a residual that leaves a sine above that: the gap is below 1e-5
+constexpr double wide_enough = 1e-3;      // sin(theta), as the residual and the gap tell it
 
 class Run {
  public:
@@ -141,6 +146,7 @@ class Run {
             method_, A,
             random_orthonormal<double>(method_.d, method_.p, {.seed = options.seed, .stream = Stream::start_block})),
         pacing_(options, method_, net.agents(), net.spectrum()),
+        verifier_(net, A, method_, options.tolerance, options.seed),
         votes_(Block<double>::Zero(net.local_agents(), net.unreliable() ? all_votes_cast : Index{votes_cast})),
         seen_(votes_),
         epochs_{first} {
@@ -150,6 +156,7 @@ class Run {
   }
 
   DecentralizedResult run() {
+    net_.begin_votes();
     for (Index t = 0; t < options_.max_iterations; ++t) {
       if (const auto epoch = t > 0 ? net_.begin_iteration(t) : std::nullopt) begin_epoch(*epoch);
       const bool afresh = pacing_.begin(t);
@@ -178,12 +185,26 @@ class Run {
     for (Index i = 0; i < net_.local_agents(); ++i)
       if (std::binary_search(epoch.members.begin(), epoch.members.end(), net_.agent(i))) present.push_back(i);
     net_.hand_over(agents_.X());
-    agents_.begin_epoch(present);
+    begin_anew(present);
     pacing_.begin_epoch(static_cast<Index>(epoch.members.size()), net_.spectrum());
     seen_.setConstant(-std::numeric_limits<double>::infinity());
     voted_ = false;
+    doubtful_ = deaf_ = false;
     rounds_since_vote_ = 0;
     epochs_.push_back(epoch);
+  }
+
+  void restart() {
+    agents_.restart();
+    fresh_ = true;
+  }
+
+  void begin_anew(const std::vector<Index>& present) {
+    fresh_ = true;
+    agents_.begin_anew(
+        present,
+        random_orthonormal<double>(method_.d, method_.p,
+                                   {.seed = options_.seed, .stream = Stream::start_block, .iteration = ++beginnings_}));
   }
 
   double worst_sine() const {
@@ -206,7 +227,7 @@ class Run {
         seen_.row(i).tail<all_votes_cast - missed>() << reception.missed, reception.before, reception.after;
       }
       entry_.residual = std::max(entry_.residual, agent.residual);
-      entry_.disagreement = std::max(entry_.disagreement, after);
+      entry_.disagreement = std::max(entry_.disagreement, heard_nobody(i) ? unheard : after);
       entry_.momentum = std::max(entry_.momentum, agent.beta);
       message_noise_.last = std::max(message_noise_.last, agent.untold);
     }
@@ -214,6 +235,48 @@ class Run {
     history_.push_back(entry_);
     stop_asked_ = stop_asked_ || (hooks_.observe && !hooks_.observe(entry_));
     if (stop_asked_) seen_.col(trouble) = seen_.col(trouble).cwiseMax(asked_to_stop);
+  }
+
+  // Since it last voted: then what its block was before gossip and after says nothing.
+  bool heard_nobody(Index i) const { return net_.unreliable() && seen_(i, missed) >= 1; }
+
+  // False where members cannot hear of each other, which ends the run.
+  template <class Call>
+  bool heard(const Call& call) {
+    try {
+      call();
+      return true;
+    } catch (const CommunicationError& error) {
+      silence_ = error.what();
+      return false;
+    }
+  }
+
+  void verify_kept(double resolution) {
+    verifier_.verify(
+        epochs_.back().members, agents_.present(),
+        [&](Index i) -> detail::Answer {
+          return {agents_.kept_eigenvectors(i), agents_.kept_eigenvalues(i), agents_.kept_next(i)};
+        },
+        resolution);
+    products_ += method_.k;
+  }
+
+  // What the members vote on where messages got lost is no more than a reason to look: see verification.hpp.
+  std::optional<Status> verdict_of_all(const Eigen::Ref<const Eigen::RowVectorXd>& agreed) {
+    const auto verdict = act(agreed);
+    if (verdict != Status::converged || !doubtful_) return verdict;
+    if (deaf_) {  // alone an agent takes steps of its own A, and may lose for good what only the others have
+      begin_anew(agents_.present());
+      pacing_.forget();
+      deaf_ = false;
+      return std::nullopt;
+    }
+    if (!heard([&] { verify_kept(std::max(agreed(residual), agreed(noise))); })) return Status::communication_failed;
+    if (verifier_.holds()) return verdict;
+    learn(agreed);
+    if (!verifier_.nearly_holds() && pacing_.doubt()) restart();
+    return std::nullopt;
   }
 
   // Once the votes of an earlier iteration have been everywhere, every agent holds the same maxima, acts on them, and
@@ -224,8 +287,10 @@ class Run {
     const Index any = agents_.present().front();
     if (net_.diameter() == 0) return act(seen_.row(any));
     if (rounds_since_vote_ < net_.diameter()) return std::nullopt;
-    if (voted_) net_.settle_votes(votes_);
-    const auto verdict = voted_ ? act(votes_.row(any)) : std::nullopt;
+    if (voted_ && !heard([&] { net_.settle_votes(votes_); })) return Status::communication_failed;
+    const std::uint32_t before = beginnings_;
+    const auto verdict = voted_ ? verdict_of_all(votes_.row(any)) : std::nullopt;
+    const bool anew = beginnings_ != before;
     const bool narrows = votes_.cols() > seen_.cols();
     if (narrows) narrow(votes_.row(any).tail(votes_.cols() - seen_.cols()));
     if (net_.unreliable() && (verdict == Status::converged || verdict == Status::noise_floor)) {
@@ -238,7 +303,7 @@ class Run {
     pacing_.cast();
     if (net_.unreliable()) agents_.keep();
     rounds_since_vote_ = 0;
-    voted_ = !narrows;  // what was seen of a wide block says nothing of a narrow one
+    voted_ = !narrows && !anew;  // what was seen of a wide block, or of another beginning, says nothing of the next
     return verdict;
   }
 
@@ -271,38 +336,98 @@ class Run {
     if (agreed(trouble) == not_finite) return Status::breakdown;
     if (agreed(trouble) == asked_to_stop) return Status::stopped_by_observer;
     const Reception worst = worst_reception(agreed);
+    doubtful_ = doubtful_ || worst.missed > 0;
+    // A tracker that has once heard of the others keeps what it heard.
+    deaf_ = deaf_ || (worst.missed >= 1 && (fresh_ || !method_.tracked));
+    fresh_ = false;
     // Gossip that drives the agents apart fills S with what a small residual is then the residual of.
     const bool apart = worst.missed > 0 && worst.after > std::max(worst.before, options_.tolerance);
     // A wide block is not judged: its agents may lie apart in columns that their answers' residuals do not show.
     const bool judged = !method_.ritz || net_.diameter() == 0;
-    if (judged && agreed(residual) <= options_.tolerance && !apart) {
+    if (judged && agreed(residual) <= options_.tolerance && !apart && worst.missed < 1) {
       if (agreed(noise) <= options_.tolerance) return Status::converged;
       // Each agent has come to rest, but at a place of its own, and no further step will bring them together.
       if (!method_.tracked && options_.rounds != DecentralizedOptions::automatic) return Status::noise_floor;
     }
-    agents_.agree_on_edge(-agreed(minus_edge), -agreed(minus_lambda_k));
-    narrowing_ = method_.ritz && agreed(sine) <= wide_enough && votes_.cols() == seen_.cols();
-    if (pacing_.hear(agreed(residual), agreed(spread), worst)) agents_.restart();
+    learn(agreed);
     return std::nullopt;
   }
 
+  void learn(const Eigen::Ref<const Eigen::RowVectorXd>& agreed) {
+    agents_.agree_on_edge(-agreed(minus_edge), -agreed(minus_lambda_k));
+    const bool tied = agreed(residual) <= std::min(options_.tolerance, as_good_as_tied);  // and no sine shows
+    narrowing_ = method_.ritz && (agreed(sine) <= wide_enough || tied) && votes_.cols() == seen_.cols();
+    if (pacing_.hear(agreed(residual), agreed(spread), worst_reception(agreed))) restart();
+  }
+
+  // At the end the members tell each other how far apart they are, if they still hear of each other and a message was
+  // ever lost since the epoch began.
+  bool look_at_the_end() {
+    return heard([&] {
+      Block<double> votes = Block<double>::Constant(net_.local_agents(), 1, doubtful_ ? 1 : 0);
+      for (const Index i : agents_.present()) votes(i, 0) = std::max(votes(i, 0), net_.reception(i).missed);
+      agree_on_maximum(net_, votes);
+      doubtful_ = votes(agents_.present().front(), 0) > 0;
+      if (!doubtful_) return;
+      verifier_.verify(
+          epochs_.back().members, agents_.present(),
+          [&](Index i) -> detail::Answer {
+            return {agents_.eigenvectors(i), agents_.eigenvalues(i), agents_.next_eigenvalue(i)};
+          },
+          0);
+      products_ += method_.k;
+    });
+  }
+
+  // What everyone has heard takes the place of what each could see; members that have converged return the one basis
+  // that was shown to be good.
+  void adopt_verified(DecentralizedResult& result) const {
+    result.verification = verifier_.last().told;
+    if (result.status == Status::communication_failed) {
+      result.evidence = Evidence::unknown;
+      result.disagreement = std::numeric_limits<double>::quiet_NaN();
+      return;
+    }
+    if (!doubtful_) return;
+    result.evidence = result.verification.evidence;
+    result.disagreement = verifier_.last().disagreement;
+    if (result.status != Status::converged) {
+      result.residual = std::fmax(result.residual, result.verification.residual);
+      return;
+    }
+    result.residual = result.verification.residual;
+    const auto& [V, theta, next] = verifier_.last().common;
+    for (const Index i : agents_.present()) {
+      result.bases[static_cast<std::size_t>(i)] = V;
+      result.eigenvalues.row(i) = theta.transpose();
+      result.next_eigenvalue(i) = next;
+    }
+  }
+
   DecentralizedResult finish(Status status, Index iterations) {
+    const bool looks = net_.unreliable() && net_.diameter() > 0 && status != Status::breakdown &&
+                       status != Status::converged && status != Status::communication_failed;
+    if (looks && !look_at_the_end()) status = Status::communication_failed;
     DecentralizedResult result;
     result.status = status;
     result.iterations = iterations;
     result.eigenvalues.setConstant(agents_.count(), method_.k, std::numeric_limits<double>::quiet_NaN());
     result.bases.resize(static_cast<std::size_t>(agents_.count()));
-    std::vector<Block<double>> present;
+    result.next_eigenvalue.setConstant(agents_.count(), std::numeric_limits<double>::quiet_NaN());
+    result.nonnegative = method_.nonnegative;
+    result.residual = entry_.residual;
+    result.disagreement = entry_.disagreement;
     for (const Index i : agents_.present()) {
       result.eigenvalues.row(i) = agents_.eigenvalues(i);
-      present.push_back(agents_.eigenvectors(i));
-      result.bases[static_cast<std::size_t>(i)] = present.back();
+      result.next_eigenvalue(i) = agents_.next_eigenvalue(i);
+      result.bases[static_cast<std::size_t>(i)] = agents_.eigenvectors(i);
     }
+    adopt_verified(result);
+    std::vector<Block<double>> present;
+    for (const Index i : agents_.present()) present.push_back(result.bases[static_cast<std::size_t>(i)]);
     for (const auto& basis : result.bases) result.digests.push_back(digest_of(basis));
     result.digest = digest_of(result.digests);
     result.agreement = basis_agreement(present);
-    result.residual = entry_.residual;
-    result.disagreement = entry_.disagreement;
     result.rounds_per_iteration = entry_.rounds_next;
     result.restarts = pacing_.restarts();
     const Traffic now = net_.traffic();
@@ -326,7 +451,9 @@ class Run {
     if (const auto n = static_cast<Index>(result.contributors.size()); n < net_.agents())
       result.notes.push_back(fmt::format(
           "the answer is that of {} of {} agents, and the eigenvalues are those of their average", n, net_.agents()));
+    if (!silence_.empty()) result.notes.push_back("the agents could not tell how far apart they are: " + silence_);
     if (status == Status::noise_floor) result.notes.push_back(detail::floor_note(result.agreement, options_.rounds));
+    detail::judge_definition(result, options_.tolerance);
     return result;
   }
 
@@ -337,6 +464,12 @@ class Run {
   Method method_;
   Agents agents_;
   Pacing pacing_;
+  Verifier verifier_;
+  bool doubtful_ = false;  // a message was lost in this epoch
+  bool deaf_ = false;      // someone heard nobody since the last beginning, when that mattered
+  bool fresh_ = true;      // S is made of G alone
+  std::uint32_t beginnings_ = 0;
+  std::string silence_;         // who did not hear of whom
   Block<double> votes_, seen_;  // on their way, and of this iteration
   GossipWorkspace workspace_;
   Index rounds_since_vote_ = 0;

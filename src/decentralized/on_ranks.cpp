@@ -21,6 +21,7 @@ struct Agent {
   Index agent;
   Block<double> basis;
   Block<double> eigenvalues;  // 1 x k
+  double next_eigenvalue;
   std::uint64_t digest;
 };
 
@@ -30,6 +31,7 @@ void put_agents(ByteWriter& writer, const RankNetwork& net, const DecentralizedR
     writer.put(net.agent(i));
     writer.put(result.bases[static_cast<std::size_t>(i)]);
     writer.put(Block<double>(result.eigenvalues.row(i)));
+    writer.put(result.next_eigenvalue(i));
     writer.put(result.digests[static_cast<std::size_t>(i)]);
   }
 }
@@ -40,6 +42,7 @@ std::vector<Agent> get_agents(ByteReader& reader) {
     agent.agent = reader.get<Index>();
     agent.basis = reader.block();
     agent.eigenvalues = reader.block();
+    agent.next_eigenvalue = reader.get<double>();
     agent.digest = reader.get<std::uint64_t>();
   }
   return agents;
@@ -62,7 +65,13 @@ void put_summary(ByteWriter& writer, const DecentralizedResult& result) {
   writer.put(result.iterations);
   writer.put(result.residual);
   writer.put(result.disagreement);
+  writer.put(result.evidence);
   writer.put(result.agreement);
+  writer.put(result.eigenvalue_agreement);
+  writer.put(result.defined_rank);
+  writer.put(result.defined_agreement);
+  writer.put(result.cluster);
+  writer.put(result.nonnegative);
   writer.put(result.rounds_per_iteration);
   writer.put(result.restarts);
   writer.put(result.traffic);
@@ -93,7 +102,13 @@ void get_summary(ByteReader& reader, DecentralizedResult& result) {
   result.iterations = reader.get<Index>();
   result.residual = reader.get<double>();
   result.disagreement = reader.get<double>();
+  result.evidence = reader.get<Evidence>();
   result.agreement = reader.get<double>();
+  result.eigenvalue_agreement = reader.get<double>();
+  result.defined_rank = reader.get<Index>();
+  result.defined_agreement = reader.get<double>();
+  result.cluster = reader.get<Cluster>();
+  result.nonnegative = reader.get<bool>();
   result.rounds_per_iteration = reader.get<Index>();
   result.restarts = reader.get<Index>();
   result.traffic = reader.get<Traffic>();
@@ -152,15 +167,20 @@ void assemble(const std::vector<std::string>& said, const DecentralizedOptions& 
   result.bases.clear();
   result.digests.clear();
   result.eigenvalues.resize(static_cast<Index>(agents.size()), agents.front().eigenvalues.cols());
+  result.next_eigenvalue.resize(static_cast<Index>(agents.size()));
   for (std::size_t i = 0; i < agents.size(); ++i) {
     result.bases.push_back(std::move(agents[i].basis));
     result.digests.push_back(agents[i].digest);
     result.eigenvalues.row(static_cast<Index>(i)) = agents[i].eigenvalues;
+    result.next_eigenvalue(static_cast<Index>(i)) = agents[i].next_eigenvalue;
   }
   result.digest = digest_of(result.digests);
   result.agreement = basis_agreement(result.bases);
-  if (result.status == Status::noise_floor)  // the last note, which so far told of one rank's agents
+  // The last notes so far told of one rank's agents.
+  detail::forget_definition(result);
+  if (result.status == Status::noise_floor && !result.notes.empty())
     result.notes.back() = detail::floor_note(result.agreement, options.rounds);
+  detail::judge_definition(result, options.tolerance);
 }
 
 }  // namespace

@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
+#include <string_view>
 
 #include "hearsay/angles.hpp"
 #include "hearsay/decentralized.hpp"
@@ -29,7 +32,142 @@ class Fnv {
   std::uint64_t hash_ = 0xcbf29ce484222325ull;
 };
 
+// Eigenvalues closer than so many times sqrt(d) units of rounding, relative to the norm of all k, are as good as equal.
+constexpr double rounding_units = 8;
+
+// Agents whose eigenvalues differ by more than this, or the root of the tolerance, do not speak of the same matrix.
+constexpr double alike = 1e-6;
+
+double eigenvalue_agreement(const DecentralizedResult& result) {
+  double scale = 0;
+  Eigen::RowVectorXd least, most;
+  for (std::size_t i = 0; i < result.bases.size(); ++i) {
+    if (result.bases[i].size() == 0) continue;
+    const auto theta = result.eigenvalues.row(static_cast<Index>(i));
+    least = least.size() == 0 ? theta.eval() : least.cwiseMin(theta).eval();
+    most = most.size() == 0 ? theta.eval() : most.cwiseMax(theta).eval();
+    scale = std::max(scale, theta.norm());
+  }
+  return scale > 0 ? (most - least).norm() / scale : 0;
+}
+
+constexpr std::string_view eigenvalues_differ = "the agents' eigenvalues differ",
+                           not_defined = "not defined:", had_risen = "residual and disagreement had risen to";
+
+// Votes are counted some steps after they were cast. What has grown to so many times the tolerance since then is not at
+// rest.
+constexpr double risen = 10;
+
+// Agents that have all come to rest, and lie farther apart than this, rest on what is not defined.
+constexpr double credible = 0.1;
+
+// The most leading eigenvectors on which they agree.
+Index alike_rank(const DecentralizedResult& result) {
+  for (Index rank = result.eigenvalues.cols() - 1; rank > 0; --rank) {
+    std::vector<Block<double>> leading;
+    for (const Block<double>& basis : result.bases)
+      if (basis.size() > 0) leading.emplace_back(basis.leftCols(rank));
+    if (basis_agreement(leading) <= credible) return rank;
+  }
+  return 0;
+}
+
+std::string definition_note(const DecentralizedResult& result, Index k) {
+  const Cluster& cluster = result.cluster;
+  const std::string why =
+      cluster.zero ? fmt::format("eigenvalues {} to {} are zero to {:.1g}", cluster.first, cluster.last, cluster.width)
+                   : fmt::format("eigenvalues {} to {}, and perhaps more, cannot be told apart to {:.1g}",
+                                 cluster.first, cluster.last, cluster.width);
+  const std::string rest = cluster.first == k ? fmt::format("eigenvector {} is", k)
+                                              : fmt::format("eigenvectors {} to {} are", cluster.first, k);
+  if (result.defined_rank == 0) return fmt::format("{} {} {}", rest, not_defined, why);
+  return fmt::format("{} {} {}; the leading {} are, and agree to {:.2g} between the agents", rest, not_defined, why,
+                     result.defined_rank, result.defined_agreement);
+}
+
 }  // namespace
+
+detail::Definition detail::defined_part(const Vector<double>& theta, double next, double resolution, double tolerance,
+                                        Index d, bool nonnegative) {
+  const Index k = theta.size();
+  if (k == d) return {.rank = k};
+  const double rounding = rounding_units * std::numeric_limits<double>::epsilon() * std::sqrt(static_cast<double>(d));
+  double width = std::max(resolution, rounding);
+  const bool zero = nonnegative && !(theta(k - 1) > std::max(width, tolerance) * theta.norm());
+  if (zero) width = std::max(width, tolerance);
+  const double level = width * theta.norm();
+  if (nonnegative) next = std::fmax(next, 0.0);  // where it is not known, the gap is at most theta_k
+  if (std::isnan(next) || theta(k - 1) - next > level) return {.rank = k};
+  Index rank = k - 1;
+  while (rank > 0 && !(theta(rank - 1) - theta(rank) > level)) --rank;
+  return {.rank = rank, .cluster = {.first = rank + 1, .last = zero ? d : k + 1, .zero = zero, .width = width}};
+}
+
+void detail::forget_definition(DecentralizedResult& result) {
+  const auto had = std::erase_if(result.notes, [](const std::string& note) { return note.starts_with(had_risen); });
+  std::erase_if(result.notes, [](const std::string& note) {
+    return note.starts_with(eigenvalues_differ) || note.find(not_defined) != std::string::npos;
+  });
+  if (result.status == Status::ambiguous || had > 0) result.status = Status::converged;
+}
+
+void detail::judge_definition(DecentralizedResult& result, double tolerance) {
+  const Index k = result.eigenvalues.cols();
+  result.eigenvalue_agreement = eigenvalue_agreement(result);
+  result.defined_rank = k;
+  result.defined_agreement = result.agreement;
+  result.cluster = {};
+  if (result.status == Status::converged && !(std::max(result.residual, result.disagreement) <= risen * tolerance) &&
+      result.evidence != Evidence::bound) {
+    result.status = Status::noise_floor;
+    result.notes.push_back(fmt::format("{} {:.2g} by the time the votes for the end were counted", had_risen,
+                                       std::max(result.residual, result.disagreement)));
+  }
+  const bool apart = result.status == Status::converged && !(result.agreement <= credible);
+  // Gossip keeps noise out of the subspace, and not out of what happens within it.
+  if (result.status == Status::converged && !(result.eigenvalue_agreement <= std::max(std::sqrt(tolerance), alike))) {
+    result.notes.push_back(
+        fmt::format("{} by {:.2g} of their norm: they do not tell which eigenvectors the data define",
+                    eigenvalues_differ, result.eigenvalue_agreement));
+    if (!apart) return;
+  }
+  const double resolution = result.status == Status::converged ? std::fmax(result.residual, result.disagreement) : 0;
+  Definition least{.rank = k};
+  std::vector<Block<double>> leading;
+  for (std::size_t i = 0; i < result.bases.size(); ++i) {
+    const auto row = static_cast<Index>(i);
+    if (result.bases[i].size() == 0 || !result.eigenvalues.row(row).allFinite()) continue;
+    const Definition own = defined_part(result.eigenvalues.row(row).transpose(), result.next_eigenvalue(row),
+                                        resolution, tolerance, result.bases[i].rows(), result.nonnegative);
+    if (own.rank < least.rank) least = own;
+  }
+  result.defined_rank = least.rank;
+  result.cluster = least.cluster;
+  if (least.rank == k && apart) {  // no gap was looked for, and there is none
+    least.rank = alike_rank(result);
+    least.cluster = {.first = least.rank + 1, .last = k + 1};
+    result.defined_rank = least.rank;
+    result.cluster = least.cluster;
+  }
+  if (least.rank == k) return;
+  for (const Block<double>& basis : result.bases)
+    if (basis.size() > 0) leading.emplace_back(basis.leftCols(least.rank));
+  result.defined_agreement = least.rank > 0 ? basis_agreement(leading) : 0;
+  if (result.status == Status::converged) result.status = Status::ambiguous;
+  result.notes.push_back(definition_note(result, k));
+}
+
+const char* name(Evidence evidence) {
+  switch (evidence) {
+    case Evidence::unknown:
+      return "unknown";
+    case Evidence::estimate:
+      return "estimate";
+    case Evidence::bound:
+      return "bound";
+  }
+  return "unknown";
+}
 
 std::string detail::floor_note(double agreement, Index rounds) {
   return fmt::format("each agent came to rest, {:.2g} apart from the others: {} rounds an iteration allow no more",

@@ -34,8 +34,9 @@ constexpr Index short_patience = 12;
 // iterations of DeEPCA on digits by label, k = 13, the sine stood at 1.4e-12. So now and then S is made anew.
 constexpr Index refresh_interval = 256;
 
-// No loss makes gossip ask for more than so many times the rounds of a clean one.
-constexpr double most_slowdown = 50;
+// No loss makes gossip ask for more than so many times the rounds of a clean one; where most messages are lost, for
+// more than so many times what the share that comes explains, and for no more than the last of the three.
+constexpr double most_slowdown = 50, most_over_share = 4, most_of_all = 1000;
 
 // Agents that were this close are together but for rounding, and a gossip that did not bring them closer did its best.
 constexpr double together = 1e-13;
@@ -97,24 +98,48 @@ Index Pacing::wanted(double residual, double spread) const {
 // The distances are those of a gossip's first round and its last, with L - 1 between them. A kind that does less than
 // the next simpler one would in half the rounds gives way to it. Votes of a kind that has given way count no more.
 bool Pacing::guard(const Reception& worst) {
+  missed_ = worst.missed;
   if (worst.missed == 0) {
     kind_ = options_.gossip;
     slowdown_ = 1;
     observed_ = 0;
     return false;
   }
+  if (worst.missed >= 1) {  // someone heard nobody
+    slow_down(2 * slowdown_, worst.missed);
+    observed_ = 1;
+    return false;
+  }
   const auto [kind, L] = voted_;
   if (kind != kind_ || L < 2 || !(worst.before > together)) return false;
   observed_ = std::min(1.0, worst.after / worst.before);
   const double promised = gossip_contraction(kind, spectrum_, L - 1);
-  const double slower = observed_ < 1 ? std::log(promised) / std::log(observed_) : most_slowdown;
-  slowdown_ = std::clamp(std::clamp(slower, slowdown_ / 2, slowdown_ * 2), 1.0, most_slowdown);
+  const bool exact = !(promised > 0) && !(observed_ > 0);  // as two agents that heard each other
+  const double slower = exact ? 1 : observed_ < 1 ? std::log(promised) / std::log(observed_) : most_of_all;
+  slow_down(std::clamp(slower, slowdown_ / 2, slowdown_ * 2), worst.missed);
   if (kind == GossipKind::plain || L < enough_to_judge) return false;
   const GossipKind simpler = kind == GossipKind::chebyshev ? GossipKind::accelerated : GossipKind::plain;
   if (observed_ <= std::sqrt(gossip_contraction(simpler, spectrum_, L - 1))) return false;
   kind_ = simpler;
   slowdown_ = 1;
   ++fallbacks_;
+  return true;
+}
+
+void Pacing::slow_down(double factor, double missed) {
+  const double explained = most_over_share / std::max(1 - missed, most_over_share / most_of_all);
+  slowdown_ = std::clamp(factor, 1.0, std::max(most_slowdown, explained));
+}
+
+bool Pacing::doubt() {
+  const double before = slowdown_;
+  slow_down(2 * slowdown_, missed_);
+  if (automatic_) L_next_ = static_cast<Index>(std::ceil(slowdown_ / before * static_cast<double>(L_next_)));
+  if (automatic_ || !tracked_ || !options_.raise_rounds) return false;
+  const Index most = std::max(L_, enough_rounds(0));
+  if (L_next_ >= most) return false;
+  L_next_ = std::min(2 * L_next_ + 4, most);
+  ++restarts_;
   return true;
 }
 

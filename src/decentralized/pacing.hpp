@@ -49,6 +49,10 @@ class Pacing {
   /// the rounds given were too few, or gossip did the opposite of averaging.
   bool hear(double residual, double spread, const Reception& worst);
 
+  /// The agents believed that they had converged, and found that they had not: gossip did less than it seemed to. True
+  /// asks for a restart, where the rounds were given and are raised.
+  bool doubt();
+
   /// Residuals are of something else from now on, and not to be compared with earlier ones.
   void forget() {
     best_ = std::numeric_limits<double>::infinity();
@@ -70,6 +74,7 @@ class Pacing {
   Index wanted(double residual, double spread) const;
   void note_progress(double error);
   bool guard(const Reception& worst);
+  void slow_down(double factor, double missed);
 
   const DecentralizedOptions& options_;
   bool tracked_, alone_, automatic_;
@@ -77,6 +82,7 @@ class Pacing {
   GossipKind kind_;        // of the next gossip
   Used used_, voted_;      // in the latest one, and in the one that votes are on their way about
   double slowdown_ = 1;    // rounds it takes for what one clean round would do
+  double missed_ = 0;      // the worst share last agreed on
   double observed_ = 0;    // what the gossip last agreed on left of the distances; 0 where that is rho_L's to say
   double least_residual_;  // below this nothing is asked for
   Index L_next_ = 0, L_ = 0;

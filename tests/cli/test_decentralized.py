@@ -249,6 +249,41 @@ def test_faults_of_links_leave_the_answer_right(hearsay, tmp_path, faults):
     assert hearsay.json(*command, "--fault-seed", 1)["faults"] != result["faults"]
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_agents_that_lose_most_messages_are_right_or_do_not_say_that_they_converged(hearsay, tmp_path, seed):
+    table = np.random.default_rng(seed).standard_normal((400, 8)) * [4, 3, 2, 1, 0.9, 0.8, 0.7, 0.6]
+    np.savetxt(tmp_path / "all.csv", table, delimiter=",", fmt="%.17g")
+
+    told = hearsay("decentralized", "all.csv", "-k", 3, "--agents", 4 + seed, "--loss", 0.9, "--fault-seed", seed,
+                   "--reference", "exact", "--json", "-")
+
+    result = json.loads(told.stdout)
+    assert result["status"] in ("converged", "iteration_limit", "communication_failed")
+    assert told.returncode == (0 if result["status"] == "converged" else 3)
+    if result["status"] == "converged":
+        assert max(agent["sin_theta"] for agent in result["per_agent"]) <= 1e-8
+        assert result["evidence"] == "bound" and result["verification"]["residual"] <= 1e-10
+        assert result["agreement"] <= 1e-12
+
+
+def test_more_components_than_the_data_have_are_ambiguous(hearsay, tmp_path):
+    rng = np.random.default_rng(7)
+    table = rng.standard_normal((90, 3)) @ rng.standard_normal((3, 7))
+    np.savetxt(tmp_path / "all.csv", table, delimiter=",", fmt="%.17g")
+
+    told = hearsay("decentralized", "all.csv", "-k", 5, "--agents", 5, "--json", "-")
+    text = hearsay("decentralized", "all.csv", "-k", 5, "--agents", 5)
+
+    result = json.loads(told.stdout)
+    assert told.returncode == text.returncode == 3
+    assert result["status"] == "ambiguous" and result["defined_rank"] == 3
+    assert result["cluster"]["first"] == 4 and result["cluster"]["last"] == 7 and result["cluster"]["zero"]
+    assert result["defined_agreement"] <= 1e-9
+    assert any("eigenvectors 4 to 5 are not defined" in note for note in result["notes"])
+    assert "the data define 3 of the 5 components" in text.stdout
+    assert result["verification"] is None and result["evidence"] == "estimate"
+
+
 def test_after_a_crash_the_answer_is_that_of_the_others(hearsay, tmp_path):
     names, _ = federation(tmp_path, sizes=(40, 25, 60, 35))
     rest = np.concatenate([np.loadtxt(tmp_path / name, delimiter=",") for i, name in enumerate(names) if i != 2])

@@ -114,14 +114,15 @@ TEST(RankEqualToTheDimension, LeavesNothingToDamp) {
   EXPECT_EQ(result.momentum, 0);
 }
 
-TEST(ZeroMatrix, IsSolvedByAnyBasis) {
+TEST(ZeroMatrix, HasNoDirectionThatIsDefined) {
   const std::vector<Block<double>> tables(3, Block<double>::Zero(4, 6));
   const auto shards = covariance_shards(tables);
   LocalNetwork net(GossipMatrix::ring(3));
 
   const auto result = decentralized_pca(net, operators_of(shards), {.rank = 2, .max_iterations = 20});
 
-  EXPECT_EQ(result.status, Status::converged);
+  EXPECT_EQ(result.status, Status::ambiguous);
+  EXPECT_EQ(result.defined_rank, 0);
   EXPECT_LE(result.eigenvalues.cwiseAbs().maxCoeff(), 0);
 }
 
@@ -135,6 +136,49 @@ TEST(LowRankData, ConvergeAlthoughNoColumnIsLeftToEstimateBy) {
 
   EXPECT_EQ(result.status, Status::converged);
   EXPECT_LE(sin_theta<double>(problem.U, result.bases[1]), 1e-9);
+}
+
+TEST(MoreComponentsThanTheDataHave, AreAmbiguousAndTheAgentsAgreeOnThoseTheyHave) {
+  const Block<double> data = random_block(120, 4, 11) * random_block(4, 12, 12);
+  Problem problem{.k = 4, .W = GossipMatrix::ring(8), .shards = covariance_shards(data, even_split(120, 8, 1))};
+  test::solve(problem);
+  for (const Algorithm algorithm : {Algorithm::depm, Algorithm::adepm, Algorithm::deepca, Algorithm::adeepca}) {
+    LocalNetwork net(problem.W);
+    const auto result = decentralized_pca(net, problem.operators(), {.algorithm = algorithm, .rank = 6});
+
+    EXPECT_EQ(result.status, Status::ambiguous) << name(algorithm);
+    EXPECT_EQ(result.defined_rank, 4) << name(algorithm);
+    EXPECT_EQ(result.cluster.first, 5) << name(algorithm);
+    EXPECT_EQ(result.cluster.last, 12) << name(algorithm);
+    EXPECT_LE(result.defined_agreement, 1e-9) << name(algorithm);
+    for (Index i = 0; i < 8; ++i) {
+      EXPECT_LE(sin_theta<double>(problem.U, result.bases[static_cast<std::size_t>(i)].leftCols(4)), 1e-9);
+      EXPECT_LE((result.eigenvalues.row(i).transpose() - problem.eigenvalues.head(6)).norm(),
+                1e-8 * problem.eigenvalues(0))
+          << name(algorithm);
+    }
+    ASSERT_FALSE(result.notes.empty());
+    EXPECT_NE(result.notes.back().find("eigenvectors 5 to 6 are not defined"), std::string::npos) << name(algorithm);
+  }
+}
+
+TEST(EqualEigenvalues, ThatKCutsInTwoAreAmbiguousAndTheClusterIsNamed) {
+  const auto planted = planted_spectrum({4, 3, 2, 2, 2, 0.5, 0.4, 0.3, 0.2, 0.1}, 6);
+  const DenseSymmetric<double> A(planted.A);
+  const std::vector<OperatorRef<double>> same(5, A);
+  LocalNetwork net(GossipMatrix::ring(5));
+
+  const auto result = decentralized_pca(net, same, {.rank = 3});
+  const auto whole = decentralized_pca(net, same, {.rank = 5});
+
+  EXPECT_EQ(result.status, Status::ambiguous);
+  EXPECT_EQ(result.defined_rank, 2);
+  EXPECT_EQ(result.cluster.first, 3);
+  EXPECT_FALSE(result.cluster.zero);
+  EXPECT_LE(sin_theta<double>(planted.top(2), result.bases[1].leftCols(2)), 1e-9);
+  EXPECT_EQ(whole.status, Status::converged);
+  EXPECT_EQ(whole.defined_rank, 5);
+  EXPECT_EQ(whole.cluster.first, 0);
 }
 
 TEST(DecentralizedPca, RefusesOptionsThatDoNotFit) {

@@ -1,0 +1,152 @@
+#include "decentralized/verification.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "decentralized/outcome.hpp"
+#include "hearsay/angles.hpp"
+#include "hearsay/gossip.hpp"
+#include "hearsay/linalg.hpp"
+#include "hearsay/random.hpp"
+
+namespace hearsay::detail {
+namespace {
+
+constexpr double nothing = -std::numeric_limits<double>::infinity();  // who says it loses every maximum
+
+// Numbers that an agent tells of its residual, and what the root of their mean square is then multiplied by to bound
+// the norm: P(chi^2_64 < 64/1.6^2) = 2.4e-6.
+constexpr Index most_functionals = 64;
+constexpr double safety = 1.6, sketch_failure = 2.5e-6;
+
+// A residual of so many times the tolerance is on its way there.
+constexpr double near = 10;
+
+// So many numbers travel in a message at most, unless one agent's are more.
+constexpr Index most_numbers = 4096;
+
+}  // namespace
+
+void Verifier::flood(Block<double>& votes) const { agree_on_maximum(net_, votes); }
+
+// The first member's answer becomes everyone's.
+void Verifier::share(const std::vector<Index>& members, const std::vector<Index>& present,
+                     const std::function<Answer(Index)>& own) {
+  const Index d = method_.d, k = method_.k;
+  Block<double> votes = Block<double>::Constant(net_.local_agents(), d * k + k + 1, nothing);
+  for (const Index i : present) {
+    if (net_.agent(i) != members.front()) continue;
+    const Answer answer = own(i);
+    votes.row(i).head(d * k) = answer.V.reshaped<Eigen::RowMajor>().transpose();
+    votes.row(i).segment(d * k, k) = answer.theta.transpose();
+    if (!std::isnan(answer.next)) votes(i, d * k + k) = answer.next;
+  }
+  flood(votes);
+  const auto heard = votes.row(present.front());
+  Answer& common = last_.common;
+  common.V = heard.head(d * k).reshaped<Eigen::RowMajor>(d, k);
+  common.theta = heard.segment(d * k, k).transpose();
+  const double next = heard(d * k + k);
+  common.next = next == nothing ? std::numeric_limits<double>::quiet_NaN() : next;
+}
+
+Verifier::Maxima Verifier::compare(const Answer& own, double resolution) const {
+  const Answer& common = last_.common;
+  const Index m = defined_part(common.theta, common.next, resolution, tolerance_, method_.d, method_.nonnegative).rank;
+  const Block<double> weighted = own.V * own.theta.asDiagonal();
+  const double scale = own.theta.norm();
+  return {.apart = m > 0 ? sin_theta<double>(common.V.leftCols(m), own.V.leftCols(m)) : 0,
+          .disagreement = scale > 0 ? (weighted - common.V * (common.V.transpose() * weighted)).norm() / scale : 0,
+          .tracking = (own.theta - common.theta).norm()};
+}
+
+Vector<double> Verifier::functionals(const Block<double>& R) const {
+  const auto entries = R.reshaped<Eigen::RowMajor>();
+  if (Omega_.size() == 0) return entries;
+  return Omega_ * entries;
+}
+
+const Verified& Verifier::verify(const std::vector<Index>& members, const std::vector<Index>& present,
+                                 const std::function<Answer(Index)>& own, double resolution) {
+  const Index k = method_.k, size = method_.d * k, q = std::min(size, most_functionals);
+  const auto n = static_cast<Index>(members.size());
+  const Traffic before = net_.traffic();
+  last_.told = {.attempts = last_.told.attempts + 1, .traffic = last_.told.traffic};
+  last_.disagreement = std::numeric_limits<double>::quiet_NaN();
+  share(members, present, own);
+  if (size > q) {
+    Omega_.resize(q, size);
+    fill_normal<double>(
+        {.seed = seed_, .stream = Stream::verification, .iteration = static_cast<std::uint32_t>(last_.told.attempts)},
+        Omega_);
+  }
+
+  const Index triangle = k * (k + 1) / 2, width = q + triangle;
+  Block<double> told(net_.local_agents(), width + 3);  // of each agent here; its maxima last
+  const Block<double>& V = last_.common.V;
+  for (const Index i : present) {
+    Block<double> AV(method_.d, k);
+    A_[static_cast<std::size_t>(i)].apply(V, AV);
+    const Maxima largest = compare(own(i), resolution);
+    told.row(i).head(q) = functionals(AV - V * (V.transpose() * AV)).transpose();
+    const Small<double> H = V.transpose() * AV;
+    for (Index a = 0, place = q; a < k; ++a)
+      for (Index b = 0; b <= a; ++b, ++place) told(i, place) = (H(a, b) + H(b, a)) / 2;
+    told.row(i).tail<3>() << largest.apart, largest.disagreement, largest.tracking;
+  }
+  Vector<double> sum = Vector<double>::Zero(width);
+  const Index at_once = std::max<Index>(1, most_numbers / width);
+  Maxima largest;
+  for (Index first = 0; first < n; first += at_once) {
+    const Index count = std::min(at_once, n - first);
+    Block<double> votes = Block<double>::Constant(net_.local_agents(), count * width + 3, nothing);
+    for (const Index i : present) {
+      votes.row(i).tail<3>() = told.row(i).tail<3>();
+      const Index place = std::lower_bound(members.begin(), members.end(), net_.agent(i)) - members.begin() - first;
+      if (place >= 0 && place < count) votes.row(i).segment(place * width, width) = told.row(i).head(width);
+    }
+    flood(votes);
+    const auto heard = votes.row(present.front());
+    for (Index j = 0; j < count; ++j) sum += heard.segment(j * width, width).transpose();
+    largest = {
+        .apart = heard(count * width), .disagreement = heard(count * width + 1), .tracking = heard(count * width + 2)};
+  }
+  const Vector<double> mean = sum / static_cast<double>(n);
+  Small<double> H(k, k);
+  for (Index a = 0, place = q; a < k; ++a)
+    for (Index b = 0; b <= a; ++b, ++place) H(a, b) = H(b, a) = mean(place);
+  const SmallEigen<double> ritz = symmetric_eigen<double>(H);
+  const double scale = ritz.values.norm();
+  const double outside =
+      size > q ? safety * mean.head(q).norm() / std::sqrt(static_cast<double>(q)) : mean.head(q).norm();
+  const auto relative = [&](double number) { return scale > 0 ? number / scale : number == 0 ? 0 : 1; };
+
+  Verification& verification = last_.told;
+  verification.evidence = Evidence::bound;
+  verification.residual = relative(outside);
+  verification.failure_probability = size > q ? sketch_failure : 0;
+  verification.apart = largest.apart;
+  verification.tracking_error = relative(largest.tracking + (last_.common.theta - ritz.values).norm());
+  last_.disagreement = largest.disagreement;
+  last_.common.V = (V * ritz.vectors).eval();
+  canonical_signs<double>(last_.common.V);
+  last_.common.theta = ritz.values;
+  const Traffic now = net_.traffic();
+  verification.traffic.control_rounds += now.control_rounds - before.control_rounds;
+  verification.traffic.messages += now.messages - before.messages;
+  verification.traffic.bytes += now.bytes - before.bytes;
+  return last_;
+}
+
+// Two invariant subspaces that differ are a right angle apart, so that any sine well below one tells members of one
+// answer from members of two. The root of the tolerance, far below one, is what residuals of the tolerance's size leave
+// between them wherever the gap is above that root.
+bool Verifier::nearly_holds() const {
+  const Verification& told = last_.told;
+  const double alike = std::sqrt(tolerance_);
+  return told.evidence == Evidence::bound && told.residual <= near * tolerance_ && told.apart <= alike &&
+         told.tracking_error <= alike;
+}
+
+}  // namespace hearsay::detail
