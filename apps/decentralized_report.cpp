@@ -67,7 +67,7 @@ Json faults_json(const FaultCounts& faults) {
           {"control_bytes", faults.control_bytes}};
 }
 
-Json cluster_json(const Cluster& cluster) {
+Json cluster_json(const UndefinedPart& cluster) {
   if (cluster.first == 0) return nullptr;
   return {{"first", cluster.first}, {"last", cluster.last}, {"zero", cluster.zero}, {"width", number(cluster.width)}};
 }
@@ -124,7 +124,7 @@ std::string faults_text(const DecentralizedResult& result) {
 
 std::string verification_text(const Verification& told) {
   if (told.attempts == 0) return {};
-  if (told.evidence == Evidence::unknown) return line("verified", "nothing: not every agent was heard");
+  if (told.evidence == Knowledge::unknown) return line("verified", "nothing: not every agent was heard");
   return line(
       "verified",
       "a residual of at most {:.3g} with everyone's data; own bases {:.2g} from the common one, own eigenvalues "
@@ -165,16 +165,6 @@ std::string status_text(const DecentralizedReport& report) {
                          result.iterations, result.residual, tolerance);
     case Status::breakdown:
       return fmt::format("broke down at iteration {}: a block was not finite", result.iterations);
-    case Status::rounding_floor:
-      return fmt::format(
-          "stands at rounding level after {} iterations: the residual stays at {:.2g}, above the tolerance {:g}",
-          result.iterations, result.residual, tolerance);
-    case Status::ambiguous:
-      return fmt::format("ambiguous after {} iterations: the residual {:.2g} cannot tell eigenvalue {} from the next",
-                         result.iterations, result.residual, report.options.rank);
-    case Status::communication_failed:
-      return fmt::format("communication failed after {} iterations: too little was heard to say anything",
-                         result.iterations);
   }
   return {};
 }

@@ -147,19 +147,11 @@ struct MessageNoise {
   double last = 0, largest = 0;
 };
 
-/// How well a number is founded.
-enum class Evidence {
-  unknown,   ///< nobody found out
-  estimate,  ///< measured, by a rule that practice has calibrated
-  bound      ///< a theorem holds, perhaps but for a stated probability
-};
-const char* name(Evidence evidence);
-
 /// What the members told each other, where messages had got lost, about one basis that all of them hold: the first
 /// member's. Everyone has heard of everyone, or nothing is known.
 struct Verification {
-  Index attempts = 0;                     ///< times the members told each other; the rest is of the last
-  Evidence evidence = Evidence::unknown;  ///< of the residual
+  Index attempts = 0;                       ///< times the members told each other; the rest is of the last
+  Knowledge evidence = Knowledge::unknown;  ///< of the residual
   /// ||A V - V V'AV||_F / ||A V||_F of the common basis with fresh products of every member: at most this, but for the
   /// probability below.
   double residual = std::numeric_limits<double>::quiet_NaN();
@@ -174,7 +166,7 @@ struct Verification {
 
 /// Eigenvalues from the first to the last, counted from 1, that cannot be told apart: their eigenvectors are defined
 /// together alone. `last` is at least k + 1, the last one that was looked at; d where all the rest are zero.
-struct Cluster {
+struct UndefinedPart {
   Index first = 0, last = 0;  ///< both zero: there is none at k
   bool zero = false;          ///< these and all that follow are zero
   double width = 0;           ///< closer than this, relative to the norm of all k, is the same here
@@ -194,23 +186,23 @@ struct [[nodiscard]] DecentralizedResult {
   /// Likewise. Where messages were lost, the members' own bases against the common one, weighted by their eigenvalues,
   /// as all of them told; NaN where they could not.
   double disagreement = 0;
-  Evidence evidence = Evidence::estimate;  ///< of the residual
-  double agreement = 0;                    ///< the largest sin(theta_k) between two local agents (see basis_agreement)
-  double eigenvalue_agreement = 0;         ///< the largest difference between two local agents' eigenvalues, relative
-  Index defined_rank = 0;                  ///< leading eigenvectors that the data define as a subspace: k, or fewer
-  double defined_agreement = 0;            ///< as agreement, of these alone
-  Cluster cluster;                         ///< that k cuts in two, where fewer than k are defined
-  bool nonnegative = false;                ///< A is known to have no eigenvalue below zero
-  Vector<double> next_eigenvalue;          ///< the (k+1)-th of each local agent; NaN without a column to spare
-  Index rounds_per_iteration;              ///< L, as finally used
-  Index restarts = 0;                      ///< times the rounds given were too few and were raised
-  Traffic traffic;                         ///< of this run
-  MessageNoise message_noise;              ///< part of the disagreement
-  double momentum = 0;                     ///< beta of the last step, the largest of any agent
-  Damping damping = Damping::symmetric;    ///< as used
-  Index columns = 0;                       ///< p, at the end
-  Index columns_at_start = 0;              ///< more, where a wide block came first
-  std::int64_t products = 0;               ///< columns that each agent multiplied by its A_i
+  Knowledge evidence = Knowledge::estimate;  ///< of the residual
+  double agreement = 0;                  ///< the largest sin(theta_k) between two local agents (see basis_agreement)
+  double eigenvalue_agreement = 0;       ///< the largest difference between two local agents' eigenvalues, relative
+  Index defined_rank = 0;                ///< leading eigenvectors that the data define as a subspace: k, or fewer
+  double defined_agreement = 0;          ///< as agreement, of these alone
+  UndefinedPart cluster;                 ///< that k cuts in two, where fewer than k are defined
+  bool nonnegative = false;              ///< A is known to have no eigenvalue below zero
+  Vector<double> next_eigenvalue;        ///< the (k+1)-th of each local agent; NaN without a column to spare
+  Index rounds_per_iteration;            ///< L, as finally used
+  Index restarts = 0;                    ///< times the rounds given were too few and were raised
+  Traffic traffic;                       ///< of this run
+  MessageNoise message_noise;            ///< part of the disagreement
+  double momentum = 0;                   ///< beta of the last step, the largest of any agent
+  Damping damping = Damping::symmetric;  ///< as used
+  Index columns = 0;                     ///< p, at the end
+  Index columns_at_start = 0;            ///< more, where a wide block came first
+  std::int64_t products = 0;             ///< columns that each agent multiplied by its A_i
   /// ||mean S_i - mean G_i||_F / ||mean G_i||_F of a tracked method, zero but for rounding; NaN where not all agents
   /// are here.
   double conservation_error = std::numeric_limits<double>::quiet_NaN();

@@ -120,6 +120,7 @@ struct PowerState {
   Small<S> R;
   bool has_previous = false;  ///< X_prev and R belong to the step before; false after a start or a rank-deficient QR
   Index cooldown_left = -1;   ///< -1: not cooling yet
+  bool no_gap = false;        ///< the block lies in one cluster: the edge is put lower
   std::int32_t exponent = 0;  ///< products are scaled by 2^-exponent
   std::uint64_t operator_position = 0;
   Index products = 0, passes = 0, householder_steps = 0, last_recheck = -1000;

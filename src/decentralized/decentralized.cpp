@@ -384,7 +384,7 @@ class Run {
   void adopt_verified(DecentralizedResult& result) const {
     result.verification = verifier_.last().told;
     if (result.status == Status::communication_failed) {
-      result.evidence = Evidence::unknown;
+      result.evidence = Knowledge::unknown;
       result.disagreement = std::numeric_limits<double>::quiet_NaN();
       return;
     }

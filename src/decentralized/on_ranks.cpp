@@ -102,12 +102,12 @@ void get_summary(ByteReader& reader, DecentralizedResult& result) {
   result.iterations = reader.get<Index>();
   result.residual = reader.get<double>();
   result.disagreement = reader.get<double>();
-  result.evidence = reader.get<Evidence>();
+  result.evidence = reader.get<Knowledge>();
   result.agreement = reader.get<double>();
   result.eigenvalue_agreement = reader.get<double>();
   result.defined_rank = reader.get<Index>();
   result.defined_agreement = reader.get<double>();
-  result.cluster = reader.get<Cluster>();
+  result.cluster = reader.get<UndefinedPart>();
   result.nonnegative = reader.get<bool>();
   result.rounds_per_iteration = reader.get<Index>();
   result.restarts = reader.get<Index>();

@@ -73,7 +73,7 @@ Index alike_rank(const DecentralizedResult& result) {
 }
 
 std::string definition_note(const DecentralizedResult& result, Index k) {
-  const Cluster& cluster = result.cluster;
+  const UndefinedPart& cluster = result.cluster;
   const std::string why =
       cluster.zero ? fmt::format("eigenvalues {} to {} are zero to {:.1g}", cluster.first, cluster.last, cluster.width)
                    : fmt::format("eigenvalues {} to {}, and perhaps more, cannot be told apart to {:.1g}",
@@ -118,7 +118,7 @@ void detail::judge_definition(DecentralizedResult& result, double tolerance) {
   result.defined_agreement = result.agreement;
   result.cluster = {};
   if (result.status == Status::converged && !(std::max(result.residual, result.disagreement) <= risen * tolerance) &&
-      result.evidence != Evidence::bound) {
+      result.evidence != Knowledge::bound) {
     result.status = Status::noise_floor;
     result.notes.push_back(fmt::format("{} {:.2g} by the time the votes for the end were counted", had_risen,
                                        std::max(result.residual, result.disagreement)));
@@ -155,18 +155,6 @@ void detail::judge_definition(DecentralizedResult& result, double tolerance) {
   result.defined_agreement = least.rank > 0 ? basis_agreement(leading) : 0;
   if (result.status == Status::converged) result.status = Status::ambiguous;
   result.notes.push_back(definition_note(result, k));
-}
-
-const char* name(Evidence evidence) {
-  switch (evidence) {
-    case Evidence::unknown:
-      return "unknown";
-    case Evidence::estimate:
-      return "estimate";
-    case Evidence::bound:
-      return "bound";
-  }
-  return "unknown";
 }
 
 std::string detail::floor_note(double agreement, Index rounds) {

@@ -14,7 +14,7 @@ std::string floor_note(double agreement, Index rounds);
 /// Leading eigenvectors that a gap sets off from the rest, and the cluster that k cuts in two where they are fewer.
 struct Definition {
   Index rank = 0;
-  Cluster cluster = {};
+  UndefinedPart cluster = {};
 };
 
 /// Differences up to `resolution` times the norm of theta, and what rounding leaves, are none. Of a matrix without

@@ -123,7 +123,7 @@ const Verified& Verifier::verify(const std::vector<Index>& members, const std::v
   const auto relative = [&](double number) { return scale > 0 ? number / scale : number == 0 ? 0 : 1; };
 
   Verification& verification = last_.told;
-  verification.evidence = Evidence::bound;
+  verification.evidence = Knowledge::bound;
   verification.residual = relative(outside);
   verification.failure_probability = size > q ? sketch_failure : 0;
   verification.apart = largest.apart;
@@ -145,7 +145,7 @@ const Verified& Verifier::verify(const std::vector<Index>& members, const std::v
 bool Verifier::nearly_holds() const {
   const Verification& told = last_.told;
   const double alike = std::sqrt(tolerance_);
-  return told.evidence == Evidence::bound && told.residual <= near * tolerance_ && told.apart <= alike &&
+  return told.evidence == Knowledge::bound && told.residual <= near * tolerance_ && told.apart <= alike &&
          told.tracking_error <= alike;
 }
 

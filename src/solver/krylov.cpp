@@ -524,6 +524,7 @@ class Space {
     Small<S> R;
     thin_qr<S>(result.basis, R);  // K is orthonormal to orthogonality_
     Vector<S> theta = theta_.head(k_);
+    result.residual = history_.back().residual;
     if (status != Status::breakdown) status = measure_near_rounding(status, result, theta);
     const HistoryEntry& last = history_.back();
     canonical_signs<S>(result.basis);
@@ -594,6 +595,8 @@ class Space {
         .statement = proof_,
         .frobenius = frobenius(),
         .random_columns = shadow_.columns()};
+    if (!proved() && (may_lack_copies() || t_ < not_before_) && n_ < d_)  // columns had no time to show what they hold
+      evidence.estimate = history_.back().sine_estimate = 1;
     if (!ambiguous && n_ <= k_) evidence.estimate = std::numeric_limits<double>::quiet_NaN();
     result.sin_theta_estimate = std::isfinite(history_.back().sine_estimate)
                                     ? std::min(1.0, history_.back().sine_estimate)

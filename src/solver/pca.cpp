@@ -1,5 +1,6 @@
 #include "hearsay/pca.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "hearsay/error.hpp"
@@ -66,10 +67,23 @@ PcaOptions<S> with_wish(PcaOptions<S> options) {
 // The tolerance was asked for, the sharper sine only wished for.
 template <class S>
 void accept_what_met_the_tolerance(PowerResult<S>& result, const PcaOptions<S>& options) {
-  const bool gave_up = result.status == Status::noise_floor || result.status == Status::iteration_limit;
+  const bool gave_up = result.status == Status::noise_floor || result.status == Status::rounding_floor ||
+                       result.status == Status::iteration_limit;
   if (!gave_up || options.noise.fill || !(result.residual <= options.power.tolerance)) return;
   result.status = Status::converged;
   result.noise_floor = std::numeric_limits<double>::quiet_NaN();
+}
+
+// A certificate of the samples' side, for the residual that was measured on the features'.
+template <class S>
+void carry_over(double residual, PowerResult<S>& result) {
+  Certificate& certificate = result.certificate;
+  const double before = certificate.residual + certificate.rounding, now = residual + certificate.rounding;
+  const double grown = before > 0 ? std::max(1.0, now / before) : 1.0;
+  certificate.residual = residual;
+  certificate.sin_theta_bound *= grown;
+  certificate.sin_theta_estimate = std::min(1.0, certificate.sin_theta_estimate * grown);
+  result.sin_theta_estimate = std::min(1.0, result.sin_theta_estimate * grown);
 }
 
 // The samples' side: Phi Phi' v = lambda v gives the component Phi'v / ||Phi'v||. The claim is measured anew on the
@@ -94,6 +108,7 @@ PowerResult<S> solve_by_samples(const BorrowedBlock<S>& data, const DenseCovaria
   result.eigenvalues = measured.theta.cwiseMax(S(0)).unaryExpr(
       [e = A.facts().exponent - result.exponent](S theta) { return std::ldexp(theta, e); });
   result.residual = measured.residual;
+  carry_over(std::ldexp(measured.absolute_residual, A.facts().exponent - result.exponent), result);
   return result;
 }
 
@@ -105,7 +120,7 @@ PcaResult<S> pca(const BorrowedBlock<S>& data, const PcaOptions<S>& asked, const
   CovarianceOptions covariance{.center = options.center, .gram_bytes_limit = options.gram_bytes_limit};
   const DenseCovariance<S> A(data, covariance);
   PcaResult<S> result;
-  result.by_samples = data.rows() < data.cols() && options.power.rank <= data.rows() && !options.noise.fill &&
+  result.by_samples = data.rows() < data.cols() && options.power.rank < data.rows() && !options.noise.fill &&
                       hooks.reference == nullptr && hooks.start == nullptr;
   result.power = result.by_samples ? solve_by_samples<S>(data, A, covariance, options, hooks, result.formed)
                                    : solve<S>(A, options, hooks);

@@ -100,6 +100,7 @@ class Solve {
       const SmallEigen<S> ritz = symmetric_eigen<S>(H);
       require_no_negative_eigenvalue(H, ritz.values);
       look(H, ritz);
+      look_for_a_gap();
       const Recurrence recurrence = damping(edge(H, ritz.values));
       remember(H, ritz.values, recurrence);
 
@@ -186,8 +187,7 @@ class Solve {
     if (state_.cooldown_left >= 0) return 0;
     switch (options_.momentum.rule) {
       case Momentum::Rule::automatic:
-        return (gap_is_out_of_sight() ? edge_without_gap : 1.0) *
-               std::max(0.0, static_cast<double>(theta(theta.size() - 1)));
+        return (state_.no_gap ? edge_without_gap : 1.0) * std::max(0.0, static_cast<double>(theta(theta.size() - 1)));
       case Momentum::Rule::paper:
         return std::abs(static_cast<double>(H.diagonal().minCoeff()));
       case Momentum::Rule::fixed:
@@ -200,11 +200,11 @@ class Solve {
 
   // Whether all columns from the k-th on belong to one cluster of eigenvalues, as far as their residuals tell: an edge
   // that close to lambda_k would damp what is wanted.
-  bool gap_is_out_of_sight() const {
-    if (plan_.noisy || plan_.extraction != Extraction::ritz || plan_.p == plan_.k || !(now_.residual <= 1e-2))
-      return false;
+  void look_for_a_gap() {
+    if (plan_.noisy || plan_.extraction != Extraction::ritz || plan_.p == plan_.k || state_.no_gap) return;
+    if (!(now_.residual <= 1e-2) || !detail::stagnant(state_.history)) return;
     const auto gap = static_cast<double>(now_.theta(plan_.k - 1) - now_.theta(plan_.p - 1));
-    return gap <= 4 * (now_.residuals(plan_.k - 1) + now_.residuals(plan_.p - 1));
+    state_.no_gap = gap <= 4 * (now_.residuals(plan_.k - 1) + now_.residuals(plan_.p - 1));
   }
 
   // V and its residuals. Where blocks are large and nobody needs V yet, r_i^2 = u_i'Y'Y u_i - theta_i^2 says as
@@ -514,10 +514,10 @@ class Solve {
     return reached(confirmed_.residual, sine_of_confirmed());
   }
 
-  // The estimate is in proportion to the residual.
+  // The estimate is in proportion to the residual, where that has grown.
   double sine_of_confirmed() const {
-    return state_.best_sine *
-           (confirmed_.residual > 0 && state_.best_residual > 0 ? confirmed_.residual / state_.best_residual : 1);
+    const bool grown = state_.best_residual > 0 && confirmed_.residual > state_.best_residual;
+    return state_.best_sine * (grown ? confirmed_.residual / state_.best_residual : 1);
   }
 
   // Work is saved where there is some, products are exact, and nobody has asked for the paper's steps.

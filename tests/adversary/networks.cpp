@@ -282,7 +282,7 @@ class Judge {
       if (!(apart <= 1.001 * result_.disagreement + 1e-12))
         add("agent {} disagrees by {:.2g}, {:.2g} is reported", result_.contributors[i], apart, result_.disagreement);
     }
-    if (result_.verification.evidence == Evidence::bound && !(residual(0) <= 1.001 * result_.residual + floor))
+    if (result_.verification.evidence == Knowledge::bound && !(residual(0) <= 1.001 * result_.residual + floor))
       add("residual {:.2g} of the first agent is above the bound {:.2g}", residual(0), result_.residual);
   }
 
@@ -300,7 +300,7 @@ class Judge {
       const double sine = sin_theta<double>(U, bases_[i]);
       if (!(residual(i) <= slack * tolerance + floor)) add("residual {:.2g} at agent {}", residual(i), agent);
       if (promise < 1 && !(sine <= promise)) add("sine {:.2g} at agent {}, {:.2g} promised", sine, agent, promise);
-      if (promise < 1 && result_.evidence == Evidence::bound) {  // elsewhere nothing is promised of eigenvalues
+      if (promise < 1 && result_.evidence == Knowledge::bound) {  // elsewhere nothing is promised of eigenvalues
         const double off = (result_.eigenvalues.row(agent).transpose() - truth_.values.head(problem_.k)).norm();
         if (!(off <= slack * tolerance * scale_ + slack * rounding * largest_))
           add("eigenvalues off by {:.2g} at agent {}", off / scale_, agent);
@@ -317,7 +317,7 @@ class Judge {
     if (m >= k || result_.cluster.first != m + 1) add("no cluster is named");
     if (m == 0) return;
     // Where nothing was verified the agents' own Ritz vectors are as good as they agree.
-    const double own = result_.evidence == Evidence::bound ? 0 : slack * result_.defined_agreement;
+    const double own = result_.evidence == Knowledge::bound ? 0 : slack * result_.defined_agreement;
     const double promise = promised_sine(problem_.options.tolerance, m) + own;
     for (std::size_t i = 0; i < bases_.size(); ++i) {
       const double sine = sin_theta<double>(truth_.vectors.leftCols(m), bases_[i].leftCols(m));

@@ -56,7 +56,7 @@ TEST(AgentsThatHardlyHearEachOther, NeverSayThatTheyConvergedWhenTheyHaveNot) {
       if (result.status != Status::converged) continue;
       EXPECT_LE(worst_sine(problem, result), 1e-8) << lost << ' ' << seed;
       EXPECT_LE(result.agreement, 1e-8) << lost << ' ' << seed;
-      EXPECT_EQ(result.evidence, Evidence::bound);
+      EXPECT_EQ(result.evidence, Knowledge::bound);
       EXPECT_LE(result.verification.residual, 1e-10);
     }
 }
@@ -87,7 +87,7 @@ TEST(AgentsThatCannotHearEachOther, SayThatCommunicationFailed) {
   const auto result = run(problem, {.links = {cut}, .give_up = 200}, {.max_iterations = 200});
 
   EXPECT_EQ(result.status, Status::communication_failed);
-  EXPECT_EQ(result.evidence, Evidence::unknown);
+  EXPECT_EQ(result.evidence, Knowledge::unknown);
   EXPECT_TRUE(std::isnan(result.disagreement));
   ASSERT_FALSE(result.notes.empty());
   EXPECT_NE(result.notes.back().find("agent 0 has not heard of agent 2"), std::string::npos) << result.notes.back();
@@ -101,7 +101,7 @@ TEST(AVerifiedAnswer, IsOneBasisWithItsOwnResidualAndEigenvalues) {
   ASSERT_EQ(result.status, Status::converged);
   EXPECT_LE(result.agreement, 1e-14);
   for (const std::uint64_t digest : result.digests) EXPECT_EQ(digest, result.digests.front());
-  EXPECT_EQ(result.evidence, Evidence::bound);
+  EXPECT_EQ(result.evidence, Knowledge::bound);
   EXPECT_GT(result.verification.failure_probability, 0);
   EXPECT_LE(result.verification.failure_probability, 1e-5);
   const auto operators = problem.operators();
@@ -121,7 +121,7 @@ TEST(AVerifiedAnswer, CostsNothingWhereNoMessageWasLost) {
 
   EXPECT_EQ(result.status, Status::converged);
   EXPECT_EQ(result.verification.attempts, 0);
-  EXPECT_EQ(result.evidence, Evidence::estimate);
+  EXPECT_EQ(result.evidence, Knowledge::estimate);
 }
 
 TEST(AgentsWithFeaturesOfTheirOwn, DoNotTakeOneInvariantSubspaceForTheLeadingOne) {

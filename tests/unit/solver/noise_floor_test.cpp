@@ -144,13 +144,13 @@ TEST(ExactProducts, OfAWideSpectrumAreNotMistakenForNoise) {
   for (const auto& note : result.notes) EXPECT_EQ(note.find("asymmetric"), std::string::npos) << note;
 }
 
-TEST(RoundingFloor, IsANoiseFloorWhenTheToleranceAsksForMoreThanDoubleHolds) {
+TEST(RoundingFloor, IsNoNoiseFloorWhenTheToleranceAsksForMoreThanDoubleHolds) {
   const auto planted = planted_spectrum({5, 4, 3, 1, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.1, 0.1, 0.1}, 13);
 
   const auto result =
       accelerated_power<double>(DenseSymmetric<double>(planted.A), {.rank = 3, .oversample = 1, .tolerance = 1e-18});
 
-  EXPECT_EQ(result.status, Status::noise_floor);
+  EXPECT_EQ(result.status, Status::rounding_floor);
   EXPECT_LE(result.residual, 1e-14);
   EXPECT_FALSE(result.notes.empty());
 }

@@ -103,7 +103,7 @@ TEST(Pca, OfOneSampleHasNoVariance) {
 
   const auto result = pca<double>(data, options(2));
 
-  EXPECT_EQ(result.power.status, Status::converged);
+  EXPECT_EQ(result.power.status, Status::ambiguous);
   EXPECT_EQ(result.power.eigenvalues.cwiseAbs().maxCoeff(), 0.0);
 }
 
@@ -135,7 +135,7 @@ TEST(Pca, WithMoreComponentsThanSamplesFillsUpWithZeros) {
   for (const Index k : {4, 7}) {
     const auto result = pca<double>(data, options(k));
 
-    EXPECT_EQ(result.power.status, Status::converged) << k;
+    EXPECT_EQ(result.power.status, Status::ambiguous) << k;
     EXPECT_LE(result.power.eigenvalues.tail(k - 3).cwiseAbs().maxCoeff(), 1e-12);
     EXPECT_LE(
         (gram<double>(result.power.basis, result.power.basis) - Small<double>::Identity(k, k)).cwiseAbs().maxCoeff(),

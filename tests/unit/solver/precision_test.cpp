@@ -26,7 +26,7 @@ TEST(SinglePrecision, SaysThatATighterToleranceIsOutOfReach) {
 
   const auto result = accelerated_power<float>(DenseSymmetric<float>(A), {.rank = 4, .tolerance = 1e-12});
 
-  EXPECT_EQ(result.status, Status::noise_floor);
+  EXPECT_EQ(result.status, Status::rounding_floor);
   EXPECT_LE(result.residual, 1e-5);
 }
 
