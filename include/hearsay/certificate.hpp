@@ -23,7 +23,7 @@ const char* name(Knowledge knowledge);
 struct Cluster {
   Index first = 0, last = 0;
   bool open = false;  ///< it may go on beyond `last`: the block ended there
-  double spread = 0;  ///< the most by which two of them differ, residuals included, relative to the first of them; NaN: not known
+  double spread = 0;  ///< the most by which two of them differ, relative to the largest eigenvalue; NaN: unknown
   /// Of the space of the first `last` eigenvectors, which k does not cut. NaN where that is not known.
   double sin_theta = std::numeric_limits<double>::quiet_NaN();
   Knowledge kind = Knowledge::unknown;  ///< of sin_theta

@@ -65,7 +65,7 @@ def test_a_function_is_given_blocks_and_asked_for_blocks(problem):
 
     _, vectors, info = hearsay.eigsh(product, 3, n=60, oversampling=2)
 
-    assert set(shapes) == {(60, 5), (60, 3)}
+    assert {(60, 5), (60, 3)} <= set(shapes) <= {(60, 5), (60, 3), (60, 8)}  # the last looks for what was missed
     assert sum(columns for _, columns in shapes) == info.products
     assert sin_theta(expected[:, :3], vectors) <= 1e-8
 

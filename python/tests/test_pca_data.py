@@ -13,6 +13,7 @@ import hearsay
 from hearsay._arrays import compressed_rows, rows_in_place
 
 
+@pytest.mark.filterwarnings("ignore:.*cuts through them:hearsay.ConvergenceWarning")  # too few rows to define them
 @pytest.mark.parametrize("kind", [np.float32, np.float64, np.int32, np.uint8, bool])
 def test_float32_stays_float32_and_all_else_is_double(kind):
     X = (100 * decaying_samples(100, 8, seed=1)).astype(kind)
@@ -109,15 +110,17 @@ def test_the_scale_of_the_data_changes_nothing_but_the_scale(scale):
     assert np.allclose(pca.singular_values_ / scale, expected.singular_values_)
 
 
+@pytest.mark.filterwarnings("ignore:.*cuts through them:hearsay.ConvergenceWarning")  # too few rows to define them
 @pytest.mark.parametrize("X", [np.zeros((10, 4)), np.full((10, 4), 7.0), sp.csr_array((10, 4))])
 def test_data_without_variance_have_none(X):
     pca = hearsay.PCA(2).fit(X)
 
-    assert pca.converged_
+    assert pca.status_ == "ambiguous" and pca.certificate_.cluster.first == 1
     assert np.array_equal(pca.explained_variance_, [0, 0]) and np.array_equal(pca.explained_variance_ratio_, [0, 0])
     assert np.allclose(pca.components_ @ pca.components_.T, np.eye(2))
 
 
+@pytest.mark.filterwarnings("ignore:.*cuts through them:hearsay.ConvergenceWarning")  # too few rows to define them
 def test_all_components_of_few_samples_span_them():
     X = decaying_samples(5, 30, seed=6)
 

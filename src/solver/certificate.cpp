@@ -126,7 +126,8 @@ double sine_estimate(const RitzPairs& pairs, Index k, double damped) {
   Vector<double> back = Vector<double>::Zero(k), into = back, squares = back, mixed = back, alone = back;
   double best = 1;
   for (Index q = k; q < n; ++q) {
-    const double nu = std::max(damped, pairs.theta(q) + slack_of_next * pairs.residuals(q));
+    const double nu = damped > 0 ? std::max(damped, pairs.theta(q))  // what is damped does not converge
+                                 : pairs.theta(q) + slack_of_next * pairs.residuals(q);
     if (may_hide_copies(pairs, q, nu)) return best;
     double total = 0;
     for (Index i = 0; i < k && total < best * best; ++i) {
@@ -162,7 +163,7 @@ Cluster cluster_at(const RitzPairs& pairs, Index k, bool all) {
   // an eigenvalue is at least its Ritz value; it exceeds it by no more than all residuals together
   const double top = pairs.theta(cluster.first - 1) + 2 * pairs.residuals.head(cluster.last).norm();
   const double bottom = pairs.theta(cluster.last - 1) - pairs.coupling;
-  cluster.spread = top > 0 ? (top - bottom) / top : 0;
+  cluster.spread = pairs.theta(0) > 0 ? (top - bottom) / pairs.theta(0) : 0;
   return cluster;
 }
 
@@ -211,6 +212,8 @@ Certificate certificate_of(const Evidence& evidence, Certify level, bool ambiguo
     certificate.sin_theta_bound = sine_bound(rounded, k, *statement);
   }
   if (exact && k == d) certificate.sin_theta_bound = 0;
+  if (certificate.sin_theta_bound < certificate.sin_theta_estimate)
+    certificate.sin_theta_estimate = certificate.sin_theta_bound;
   if (certificate.sin_theta_bound < 1)
     certificate.sin_theta = Knowledge::bound;
   else

@@ -204,7 +204,7 @@ class Solve {
     if (plan_.noisy || plan_.extraction != Extraction::ritz || plan_.p == plan_.k || state_.no_gap) return;
     if (!(now_.residual <= 1e-2) || !detail::stagnant(state_.history)) return;
     const auto gap = static_cast<double>(now_.theta(plan_.k - 1) - now_.theta(plan_.p - 1));
-    state_.no_gap = gap <= 4 * (now_.residuals(plan_.k - 1) + now_.residuals(plan_.p - 1));
+    state_.no_gap = gap <= 0.01 * (now_.residuals(plan_.k - 1) + now_.residuals(plan_.p - 1));
   }
 
   // V and its residuals. Where blocks are large and nobody needs V yet, r_i^2 = u_i'Y'Y u_i - theta_i^2 says as
@@ -339,7 +339,10 @@ class Solve {
   std::optional<Status> claim() {
     if (plan_.noisy || products_are_noisy()) return Status::converged;
     const bool unsound = unsound_start();
-    if (sees_gap() && !resolved(sine_of_confirmed()) && !unsound) return Status::ambiguous;
+    if (sees_gap() && !resolved(sine_of_confirmed()) && !unsound) {
+      note_what_is_proven();
+      return resolved(known_sine(state_.proven_count, state_.proven_above)) ? Status::converged : Status::ambiguous;
+    }
     if (plan_.k == plan_.d) return Status::converged;
     const bool asked = options_.certify == Certify::full || (options_.sine_goal > 0 && (unsound || !sees_gap()));
     if (!asked) return Status::converged;

@@ -225,7 +225,8 @@ class Judge {
     const auto spread = static_cast<double>((top - lambda_(cluster.last - 1)));
     // what they are said to differ by, and what rounding may do to two eigenvalues
     if (std::isfinite(cluster.spread))
-      check("cluster", spread, 1.05 * cluster.spread * static_cast<double>(top) + 2 * certificate_.rounding + 1e-300);
+      check("cluster", spread,
+            1.05 * cluster.spread * static_cast<double>(lambda_(0)) + 2 * certificate_.rounding + 1e-300);
     if (cluster.kind != Knowledge::unknown && cluster.last < lambda_.size() && std::isfinite(cluster.sin_theta)) {
       // the space of the first `last` is certain: V lies in it
       const double inside = truth_.sine(result_.basis, cluster.last);
