@@ -87,7 +87,8 @@ class Reader {
 // Every field once, for reading and writing alike.
 template <class Archive, class State>
 void fields(Archive& archive, State& s) {
-  archive(s.t), archive(s.has_previous), archive(s.no_gap), archive(s.cooldown_left), archive(s.exponent), archive(s.operator_position);
+  archive(s.t), archive(s.has_previous), archive(s.no_gap), archive(s.cooldown_left), archive(s.exponent),
+      archive(s.operator_position);
   archive(s.products), archive(s.passes), archive(s.householder_steps), archive(s.last_recheck),
       archive(s.best_residual), archive(s.best_sine);
   archive(s.X), archive(s.X_prev), archive(s.R), archive(s.best_basis);

@@ -170,7 +170,7 @@ Cluster cluster_at(const RitzPairs& pairs, Index k, bool all) {
 namespace {
 
 // A larger space is offered as certain below this sine.
-constexpr double certain_sine = 0.1;
+constexpr double certain_sine = 0.01;
 
 void say_what_it_rests_on(const Evidence& evidence, Certificate& certificate) {
   auto& words = certificate.assumptions;

@@ -78,6 +78,7 @@ Shadow::Proof Shadow::prove(const Space& space, Index q, double x) const {
   const Vector<double>& theta = space.theta;
   const Index n = theta.size(), m = columns_;
   if (m == 0 || q > n || !(q > 0 || x > theta(0))) return proof;
+  if (lambda(x).cols() > n) return proof;  // columns have joined that no product has met yet
   const Vector<double> r = space.T.colwise().norm();
   // the eigenvectors asked about are u_{a+1} .. u_{b+1} for some 0 <= a < b <= q
   const double each = 2 * miss_probability / (static_cast<double>(q + 1) * static_cast<double>(q + 2));
