@@ -55,7 +55,7 @@ PowerResult<double> mixed_precision_subspace(OperatorRef<float> A_single, Operat
   // precision moves its eigenvalues by no more than eps ||A||_F.
   detail::Known known = detail::known_from<float>(rough);
   known.statement.above += 4 * std::numeric_limits<float>::epsilon() * known.frobenius;
-  known.sound_start = hooks.start == nullptr;
+  known.sound_start = hooks.start == nullptr && rough.status != Status::iteration_limit;
   PowerResult<double> result = detail::subspace_from<double>(A_double, in_double, double_hooks, known);
   result.notes.push_back(
       fmt::format("mixed precision: {} iterations in single precision to a residual of {:.2g}, then {} in double",
