@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 
 #include "hearsay/error.hpp"
 
@@ -90,7 +91,20 @@ template <class S>
 OperatorFacts ShiftedOperator<S>::facts() const {
   OperatorFacts facts = A_.facts();
   facts.positive_semidefinite = facts.positive_semidefinite && shift_ >= S(0);
+  facts.shift += scaled_shift();
   return facts;
+}
+
+template <class S>
+void ShiftedOperator<S>::require_visible() const {
+  require(std::isfinite(static_cast<double>(shift_)), fmt::format("shift = {}: must be finite", shift_));
+  if (shift_ == S(0)) return;
+  const double norm = A_.norm_bound(), rounding = std::numeric_limits<S>::epsilon() * std::abs(scaled_shift());
+  require(!std::isfinite(norm) || rounding < norm,
+          fmt::format("shift = {:.6g}: the matrix, whose eigenvalues do not exceed {:.6g}, would be lost in rounding; "
+                      "take a shift below {:.3g}",
+                      shift_, std::ldexp(norm, A_.facts().exponent),
+                      std::ldexp(norm / std::numeric_limits<S>::epsilon(), A_.facts().exponent)));
 }
 
 template <class S>

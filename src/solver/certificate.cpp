@@ -102,18 +102,29 @@ constexpr double slack_of_next = 2;
 // still be on its way to one of them.
 constexpr double converged_enough = 0.25;
 
+// A gap beyond k counts where the first Ritz value below it has a residual below this part of it: else that one may
+// still rise into the gap.
+constexpr double settled = 0.5;
+
 // What an estimate from beyond the gap at k is multiplied by: without it 2% of the adversary's solves exceed theirs, by
 // up to 2.1 times.
 constexpr double safety = 2;
 
 // How far below a cluster the next eigenvalue must be for the cluster to count as one, in widths of it.
-constexpr double narrow = 0.1;
+constexpr double narrow = 0.5;
 
-// Whether the q-th Ritz value ends a cluster of as many as the space can hold: there may be more of them outside.
+// Whether the q-th Ritz value belongs to a cluster of as many as the space can hold, with the next one or as its end:
+// there may be more of them outside, on either side of the cut. nu is what lies below the q-th, residual included.
 bool may_hide_copies(const RitzPairs& pairs, Index q, double nu) {
-  if (pairs.most_copies < 0 || q < pairs.most_copies) return false;
-  const double last = pairs.theta(q - 1);
-  return pairs.theta(q - pairs.most_copies) - last <= narrow * std::max(0.0, last - nu);
+  const Index copies = pairs.most_copies;
+  if (copies < 0) return false;
+  for (Index first = std::max<Index>(0, q - copies); first < q && first + copies < pairs.size(); ++first) {
+    const Index end = first + copies;
+    const double last = pairs.theta(end - 1);
+    const double below = end == q ? nu : pairs.theta(end) + slack_of_next * pairs.residuals(end);
+    if (pairs.theta(first) - last <= narrow * std::max(0.0, last - below)) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -136,6 +147,7 @@ double sine_estimate(const RitzPairs& pairs, Index k, double damped) {
       total += X3 * X3 * (1 + squares(i)) + 2 * X3 * mixed(i) + alone(i);
     }
     if (q > k) total *= safety * safety;
+    if (q > k && !(pairs.residuals(q) <= settled * (pairs.theta(q - 1) - pairs.theta(q)))) total = nothing;
     if (total < best * best) best = std::sqrt(total);
     for (Index i = 0; i < k; ++i) {  // the q-th joins those set aside
       const double gap = pairs.theta(i) - pairs.theta(q), r = pairs.residuals(q);
@@ -148,6 +160,11 @@ double sine_estimate(const RitzPairs& pairs, Index k, double damped) {
     }
   }
   return best;
+}
+
+bool believable(const RitzPairs& pairs, Index k, double estimate) {
+  if (!(estimate < believed_sine)) return false;
+  return pairs.size() <= k || pairs.residuals(k) <= converged_enough * (pairs.theta(k - 1) - pairs.theta(k));
 }
 
 Cluster cluster_at(const RitzPairs& pairs, Index k, bool all) {
@@ -222,7 +239,8 @@ Certificate certificate_of(const Evidence& evidence, Certify level, bool ambiguo
     Cluster cluster = cluster_at(pairs, k, all);
     if (!cluster.open && cluster.last < d && cluster.last < pairs.size()) {
       cluster.sin_theta = sine_estimate(pairs, cluster.last);
-      const bool known = sound && std::isfinite(estimate) && cluster.sin_theta < certain_sine;
+      const bool known = sound && std::isfinite(estimate) && cluster.sin_theta < certain_sine &&
+                         believable(pairs, cluster.last, cluster.sin_theta);
       cluster.kind = known ? Knowledge::estimate : Knowledge::unknown;
       const double bound = exact && statement ? sine_bound(rounded, cluster.last, *statement) : nothing;
       if (bound < certain_sine) cluster.sin_theta = bound, cluster.kind = Knowledge::bound;

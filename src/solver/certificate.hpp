@@ -58,6 +58,11 @@ double sine_estimate(const RitzPairs& pairs, Index k, double damped = 0);
 /// A sine that says something: below, the k-th eigenvalue is told from the next.
 inline constexpr double resolved_sine = 0.5;
 
+/// Where it is not proved that nothing was missed, an estimate must be below this, and the Ritz value after the k-th
+/// must have come to rest: else it may still rise into the gap.
+inline constexpr double believed_sine = 0.05;
+bool believable(const RitzPairs& pairs, Index k, double estimate);
+
 /// The Ritz values around k that their residuals do not keep apart. `all` where the pairs are all that there are.
 Cluster cluster_at(const RitzPairs& pairs, Index k, bool all);
 

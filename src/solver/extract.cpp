@@ -38,13 +38,17 @@ void rotate_and_measure(ConstBlockView<S> X, ConstBlockView<S> Y, const Small<S>
 }
 
 template <class S>
-void sum_up(Index k, Extracted<S>& out) {
+void sum_up(Index k, double shift, Extracted<S>& out) {
   out.absolute_residual = out.residuals.head(k).norm();
-  const double size = std::hypot(out.theta.head(k).template cast<double>().norm(), out.absolute_residual);  // ||A V||_F
-  out.residual = size > 0 ? out.absolute_residual / size : 0.0;
+  out.residual = relative_residual(out.theta.head(k).template cast<double>(), shift, out.absolute_residual);
 }
 
 }  // namespace
+
+double relative_residual(const Vector<double>& theta, double shift, double absolute) {
+  const double size = std::hypot((theta.array() - shift).matrix().norm(), absolute);  // ||(A - shift I) V||_F
+  return size > 0 ? absolute / size : 0.0;
+}
 
 template <class S>
 SmallEigen<S> extraction_rotation(const Small<S>& H, const SmallEigen<S>& ritz, Index k, Extraction extraction) {
@@ -56,23 +60,24 @@ SmallEigen<S> extraction_rotation(const Small<S>& H, const SmallEigen<S>& ritz, 
 }
 
 template <class S>
-void extract(ConstBlockView<S> X, ConstBlockView<S> Y, const SmallEigen<S>& rotation, Index k, Extracted<S>& out) {
+void extract(ConstBlockView<S> X, ConstBlockView<S> Y, const SmallEigen<S>& rotation, Index k, double shift,
+             Extracted<S>& out) {
   const Index d = X.rows(), columns = rotation.values.size();
   resize_large<S>(out.V, d, columns);
   out.theta = rotation.values;
   rotate_and_measure<S>(X, Y, rotation.vectors, out);
-  sum_up<S>(k, out);
+  sum_up<S>(k, shift, out);
 }
 
 template <class S>
-bool residuals_from_gram(const SmallEigen<S>& rotation, ConstBlockView<S> Y, Index k, Extracted<S>& out) {
+bool residuals_from_gram(const SmallEigen<S>& rotation, ConstBlockView<S> Y, Index k, double shift, Extracted<S>& out) {
   const Small<double> G = gram<S>(Y).template cast<double>(), U = rotation.vectors.template cast<double>();
   const Vector<double> squares = (U.cwiseProduct(G * U)).colwise().sum();
   out.theta = rotation.values;
   const Vector<double> theta = out.theta.template cast<double>();
   const double least = 1e3 * std::numeric_limits<S>::epsilon() * squares(0);
   out.residuals = (squares.array() - theta.array().square()).max(least).sqrt();
-  sum_up<S>(k, out);
+  sum_up<S>(k, shift, out);
   // a hundred times above what rounding leaves of a square
   return (squares - theta.cwiseAbs2()).head(k).maxCoeff() > 100 * least;
 }
@@ -86,7 +91,7 @@ Extracted<S> measure(OperatorRef<S> A, ConstBlockView<S> V, int exponent) {
   A.apply(X, Y);
   rescale<S>(Y, exponent);
   Extracted<S> measured;
-  extract<S>(X, Y, symmetric_eigen<S>(gram<S>(X, Y)), X.cols(), measured);
+  extract<S>(X, Y, symmetric_eigen<S>(gram<S>(X, Y)), X.cols(), std::ldexp(A.facts().shift, -exponent), measured);
   return measured;
 }
 
@@ -109,11 +114,11 @@ double measured_rounding(OperatorRef<S> A, ConstBlockView<S> V, int exponent, st
   return static_cast<double>((Y - expected).colwise().norm().maxCoeff());
 }
 
-#define HEARSAY_INSTANTIATE(S)                                                                                \
-  template SmallEigen<S> extraction_rotation<S>(const Small<S>&, const SmallEigen<S>&, Index, Extraction);    \
-  template void extract<S>(ConstBlockView<S>, ConstBlockView<S>, const SmallEigen<S>&, Index, Extracted<S>&); \
-  template bool residuals_from_gram<S>(const SmallEigen<S>&, ConstBlockView<S>, Index, Extracted<S>&);        \
-  template Extracted<S> measure<S>(OperatorRef<S>, ConstBlockView<S>, int);                                   \
+#define HEARSAY_INSTANTIATE(S)                                                                                        \
+  template SmallEigen<S> extraction_rotation<S>(const Small<S>&, const SmallEigen<S>&, Index, Extraction);            \
+  template void extract<S>(ConstBlockView<S>, ConstBlockView<S>, const SmallEigen<S>&, Index, double, Extracted<S>&); \
+  template bool residuals_from_gram<S>(const SmallEigen<S>&, ConstBlockView<S>, Index, double, Extracted<S>&);        \
+  template Extracted<S> measure<S>(OperatorRef<S>, ConstBlockView<S>, int);                                           \
   template double measured_rounding<S>(OperatorRef<S>, ConstBlockView<S>, int, std::uint64_t);
 HEARSAY_INSTANTIATE(float)
 HEARSAY_INSTANTIATE(double)

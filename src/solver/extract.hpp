@@ -8,12 +8,16 @@ namespace hearsay::detail {
 
 template <class S>
 struct Extracted {
-  Block<S> V;                    ///< orthonormal; the first k columns are the answer
-  Vector<S> theta;               ///< Ritz values, descending
-  Vector<double> residuals;      ///< ||A v - theta v|| of each column
-  double residual = 0;           ///< ||A V - V Theta||_F / ||A V||_F of the first k, and 0 for a product that is zero
+  Block<S> V;                ///< orthonormal; the first k columns are the answer
+  Vector<S> theta;           ///< Ritz values, descending
+  Vector<double> residuals;  ///< ||A v - theta v|| of each column
+  double residual =
+      0;  ///< ||A V - V Theta||_F over ||A V||_F less the shift, of the first k; 0 for a product that is zero
   double absolute_residual = 0;  ///< ||A V - V Theta||_F of the first k
 };
+
+/// absolute / ||(A - shift I) V||_F: a multiple of the identity in A makes no residual smaller.
+double relative_residual(const Vector<double>& theta, double shift, double absolute);
 
 /// The rotation from X's columns to the answer's: all p eigenvectors of H, or the k of its leading k x k part.
 template <class S>
@@ -21,12 +25,13 @@ SmallEigen<S> extraction_rotation(const Small<S>& H, const SmallEigen<S>& ritz, 
 
 /// V = X Q, its residuals from Y = A X; `out` keeps its memory between calls.
 template <class S>
-void extract(ConstBlockView<S> X, ConstBlockView<S> Y, const SmallEigen<S>& rotation, Index k, Extracted<S>& out);
+void extract(ConstBlockView<S> X, ConstBlockView<S> Y, const SmallEigen<S>& rotation, Index k, double shift,
+             Extracted<S>& out);
 
 /// The Ritz values and residuals that extract() finds, from the Gram matrix of Y alone and without V; false where a
 /// wanted residual is so small that rounding hides it.
 template <class S>
-bool residuals_from_gram(const SmallEigen<S>& rotation, ConstBlockView<S> Y, Index k, Extracted<S>& out);
+bool residuals_from_gram(const SmallEigen<S>& rotation, ConstBlockView<S> Y, Index k, double shift, Extracted<S>& out);
 
 /// extract() for a basis V on its own, with a product of its own: what a result may claim.
 template <class S>

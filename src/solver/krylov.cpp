@@ -16,7 +16,6 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -29,8 +28,10 @@
 #include "hearsay/random.hpp"
 #include "hearsay/threads.hpp"
 #include "linalg/memory.hpp"
+#include "linalg/row_chunks.hpp"
 #include "linalg/small_spectrum.hpp"
 #include "solver/extract.hpp"
+#include "solver/outside.hpp"
 #include "solver/scale.hpp"
 #include "solver/settle.hpp"
 #include "solver/shadow.hpp"
@@ -74,7 +75,8 @@ class Space {
         k_(options.rank),
         p_(kept_columns(d_, options)),
         stopping_{.d = d_, .k = k_, .p = p_, .epsilon = std::numeric_limits<S>::epsilon()},
-        orthogonality_(static_cast<S>(std::min(0.01 * std::sqrt(stopping_.epsilon), 1e-5 * options.tolerance))) {
+        orthogonality_(static_cast<S>(std::min(0.01 * std::sqrt(stopping_.epsilon), 1e-5 * options.tolerance))),
+        outside_(d_, options.seed, orthogonality_) {
     require_sound(options, d_);
     require(hooks.reference == nullptr || hooks.reference->rows() == d_,
             fmt::format("reference of {} rows: must have {}, as the matrix has",
@@ -138,7 +140,7 @@ class Space {
   // Takes Q into K, and what its product adds becomes the next Q. False where the product is not finite.
   bool extend() {
     const Index w = Q_.cols();
-    by_rows(w, [&](Index first, Index rows) { K_.block(first, n_, rows, w) = Q_.middleRows(first, rows); });
+    by_row_chunks(d_, w, [&](Index first, Index rows) { K_.block(first, n_, rows, w) = Q_.middleRows(first, rows); });
     W_.resize(d_, w);
     A_.apply(Q_, W_);
     if (t_ == 0) exponent_ = exponent_for<S>(W_);
@@ -157,119 +159,46 @@ class Space {
     H_.block(n_, 0, w, n_) = H_.block(0, n_, n_, w).transpose();
 
     Q_.swap(W_);
-    subtract_projection(met_, end, h);
+    outside_.subtract(K_.middleCols(met_, end - met_), h, Q_);
     met_ = n_;
     n_ = end;
     last_ = w;
-    const auto left = static_cast<double>(frobenius_norm<S>(Q_));
-    exhausted_ = left <= std::min(1e3 * stopping_.epsilon, 0.01 * options_.tolerance) * static_cast<double>(h.norm());
+    const auto left = static_cast<double>(frobenius_norm<S>(Q_)), met = static_cast<double>(h.norm());
+    exhausted_ = left <= std::min(1e3 * stopping_.epsilon, 0.01 * options_.tolerance) * met;
     if (exhausted_)
       B_ = static_cast<S>(left) * Small<S>::Identity(w, w);
+    else if (w > d_ - n_)
+      fill_space();
     else
-      orthonormalise();
+      lost_ = std::max(lost_, outside_.take({K_.leftCols(n_)}, Q_, B_, std::hypot(met, left)));
     return true;
   }
 
-  // Q B + K along <- Q, with Q orthogonal to K. What three terms leave along K is rounding. It is taken out where it
-  // has grown, which is far below where it would show in what is asked for, and out of the next block too, because the
-  // one before still has its share; and again where so little of Q is left that rounding is most of it.
-  void orthonormalise(Small<S>* along_all = nullptr) {
-    if (Q_.cols() > d_ - n_) return fill_space(along_all);
-    Small<S> R;
-    const bool deficient = thin_qr<S>(Q_, B_).rank_deficient;
-    if (deficient || !(B_.diagonal().minCoeff() > S(1e-6) * B_.diagonal().maxCoeff()))
-      return replace_dead_columns(along_all);
-    const bool second = std::exchange(cleaned_, false);
-    for (int pass = 0; pass < 3; ++pass) {
-      const Small<S> along = gram<S>(K_.leftCols(n_), Q_);
-      if (!second && !(along.colwise().norm().maxCoeff() > orthogonality_)) break;
-      cleaned_ = !second;
-      if (along_all != nullptr) *along_all += along * B_;
-      subtract_projection(0, n_, along);
-      thin_qr<S>(Q_, R);
-      B_ = (R * B_).eval();
-      if (R.diagonal().minCoeff() > S(0.5)) break;
-    }
-  }
-
-  // Q B has fewer dimensions than columns, as where some of the start are eigenvectors. A QR fills up with whatever is
-  // orthonormal; here random columns do, which are orthogonal to K as well.
-  void replace_dead_columns(Small<S>* along_all) {
-    Block<S> product(d_, Q_.cols());
-    multiply<S>(Q_, B_, product);
-    const Eigen::ColPivHouseholderQR<Small<S>> pivoted(B_);
-    const Small<S> turn = pivoted.householderQ();
-    part_.resize(d_, Q_.cols());
-    multiply<S>(Q_, turn, part_);
-    const S least = S(1000) * std::numeric_limits<S>::epsilon() * std::abs(pivoted.matrixR()(0, 0));
-    Index alive = 0;
-    while (alive < Q_.cols() && std::abs(pivoted.matrixR()(alive, alive)) > least) ++alive;
-    Q_ = random_orthonormal<S>(
-        d_, Q_.cols(),
-        {.seed = options_.seed, .stream = Stream::replacement, .iteration = static_cast<std::uint32_t>(t_)});
-    Q_.leftCols(alive) = part_.leftCols(alive);
-    make_orthogonal_to_K();
-    cleaned_ = false;
-    if (along_all != nullptr) *along_all += gram<S>(K_.leftCols(n_), product);
-    B_ = gram<S>(Q_, product);
-  }
-
-  void make_orthogonal_to_K() {
-    Small<S> R;
-    for (int pass = 0; pass < 3; ++pass) {
-      subtract_projection(0, n_, gram<S>(K_.leftCols(n_), Q_));
-      thin_qr<S>(Q_, R);
-    }
-  }
-
   // The last block has as many columns as there is space: a basis of all that is left, whatever Q was.
-  void fill_space(Small<S>* along_all) {
+  void fill_space() {
     const Index left = d_ - n_;
-    if (along_all != nullptr) *along_all += gram<S>(K_.leftCols(n_), Q_);
     const Block<S> product = Q_;
-    Q_ = random_orthonormal<S>(
-        d_, std::max<Index>(1, left),
-        {.seed = options_.seed, .stream = Stream::replacement, .iteration = static_cast<std::uint32_t>(t_)});
-    if (left > 0) make_orthogonal_to_K();
+    Q_ = outside_.draw({K_.leftCols(n_)}, std::max<Index>(1, left)).Q;
     B_ = left > 0 ? gram<S>(Q_, product) : Small<S>::Zero(1, product.cols());
   }
 
   // K holds all that its start can reach: another one.
   void start_afresh() {
-    fill_normal<S>({.seed = options_.seed, .stream = Stream::start_block, .iteration = static_cast<std::uint32_t>(t_)},
-                   Q_);
-    Small<S> along = Small<S>::Zero(n_, Q_.cols());
-    orthonormalise(&along);
-    show_in_shadow(along, B_, Q_.cols());
-    B_.setZero();
+    lost_ = std::max(lost_, static_cast<double>(B_.norm()));
+    const Index columns = std::min(Q_.cols(), d_ - n_);
+    auto drawn = outside_.draw({K_.leftCols(n_)}, columns);
+    Q_.swap(drawn.Q);
+    show_in_shadow(drawn.along, drawn.R);
+    B_ = Small<S>::Zero(columns, last_);
     exhausted_ = false;
   }
 
-  // The last `columns` of the block, which are K along + Q R, were drawn at random.
-  void show_in_shadow(const Small<S>& along, const Small<S>& R, Index columns) {
-    Small<double> rows(columns, n_ + R.rows());
-    rows << along.rightCols(columns).transpose().template cast<double>(),
-        R.rightCols(columns).transpose().template cast<double>();
+  // Columns drawn at random, which are [K Q] along + (the newest of Q) R.
+  void show_in_shadow(const Small<S>& along, const Small<S>& R) {
+    Small<double> rows(R.cols(), along.rows() + R.rows());
+    rows << along.transpose().template cast<double>(), R.transpose().template cast<double>();
     shadow_.add_columns(rows);
-    random_ += columns;
-  }
-
-  // Q <- Q - K h, for columns [first, last) of K
-  void subtract_projection(Index first, Index last, const Small<S>& h) {
-    part_.resize(d_, Q_.cols());
-    by_rows((last - first) * Q_.cols(), [&](Index top, Index rows) {
-      multiply<S>(K_.block(top, first, rows, last - first), h, part_.middleRows(top, rows));
-      Q_.middleRows(top, rows) -= part_.middleRows(top, rows);
-    });
-  }
-
-  // work(first, rows) on a cache's worth of rows at a time, on all threads where that pays.
-  template <class Work>
-  void by_rows([[maybe_unused]] Index work_a_row, const Work& work) const {
-    constexpr Index chunk_rows = 512;
-    const Index chunks = (d_ + chunk_rows - 1) / chunk_rows;
-#pragma omp parallel for schedule(static) num_threads(d_* work_a_row < 200000 ? 1 : threads())
-    for (Index c = 0; c < chunks; ++c) work(c * chunk_rows, std::min(chunk_rows, d_ - c * chunk_rows));
+    random_ += R.cols();
   }
 
   void look() {
@@ -292,8 +221,8 @@ class Space {
                        .theta_1 = theta(0),
                        .theta_k = theta(k_ - 1),
                        .theta_next = n_ > k_ ? theta(k_) : std::numeric_limits<double>::quiet_NaN()};
-    const double absolute = residuals_.head(k_).norm(), size = std::hypot(theta.head(k_).norm(), absolute);
-    entry.residual = size > 0 ? absolute / size : 0;
+    entry.residual =
+        relative_residual(theta.head(k_), std::ldexp(A_.facts().shift, -exponent_), residuals_.head(k_).norm());
     if (k_ == d_)
       entry.sine_estimate = 0;
     else if (n_ > k_)
@@ -323,6 +252,8 @@ class Space {
     return now.residual <= options_.tolerance && (options_.sine_goal == 0 || now.sine_estimate <= options_.sine_goal);
   }
 
+  bool believed() const { return n_ == d_ || proved() || believable(pairs_, k_, history_.back().sine_estimate); }
+
   bool resolved() const { return history_.back().sine_estimate < resolved_sine; }
 
   std::optional<Status> judge() {
@@ -332,6 +263,7 @@ class Space {
     if (proof_is_due()) proof_ = prove();
     if (!proved() && t_ < give_up_proof_ && n_ < d_) return std::nullopt;
     if (must_prove_ && !proved() && n_ < d_) return Status::iteration_limit;
+    if (met && resolved() && !believed()) return std::nullopt;
     return !resolved() ? Status::ambiguous : met ? Status::converged : Status::rounding_floor;
   }
 
@@ -339,7 +271,7 @@ class Space {
   bool goal_is_out_of_reach() const {
     if (options_.sine_goal == 0 || n_ <= k_ || history_.back().residual > options_.tolerance) return false;
     const double gap = pairs_.theta(k_ - 1) + pairs_.residuals(k_ - 1) - pairs_.theta(k_) + pairs_.residuals(k_);
-    return expected_rounding() > 2 * options_.sine_goal * gap;
+    return expected_rounding() >= 2 * options_.sine_goal * gap;
   }
 
   // Whether w wanted Ritz values are one to the accuracy asked for, w the columns of the block, so that there may be
@@ -389,13 +321,14 @@ class Space {
   // is too small. Where k cuts a cluster, for the Ritz values above that.
   std::optional<Statement> prove() const {
     if (n_ == d_) return exactly();
-    const Shadow::Space space{.theta = pairs_.theta,
-                              .T = T_,
-                              .times_vectors = [this](const Small<double>& M) -> Small<double> {
-                                return spectrum_.times_vectors(M.template cast<S>()).template cast<double>();
-                              },
-                              .error = pairs_.theta(0) * (static_cast<double>(orthogonality_) +
-                                                          8 * stopping_.epsilon * std::sqrt(static_cast<double>(n_)))};
+    const Shadow::Space space{
+        .theta = pairs_.theta,
+        .T = T_,
+        .times_vectors = [this](const Small<double>& M) -> Small<double> {
+          return spectrum_.times_vectors(M.template cast<S>()).template cast<double>();
+        },
+        .error = lost_ + pairs_.theta(0) * (static_cast<double>(orthogonality_) +
+                                            8 * stopping_.epsilon * std::sqrt(static_cast<double>(n_)))};
     Statement best = known_.statement.count >= k_ ? known_.statement : Statement{};
     best.above = known_.in_units_of(total_exponent(), best.above);
     const Index first = resolved() ? k_ : cluster_at(pairs_, k_, false).first - 1;
@@ -427,20 +360,11 @@ class Space {
     give_up_proof_ = -1;
     width_ += std::max<Index>(1, more);
     if (more <= 0) return;
+    const auto drawn = outside_.draw({K_.leftCols(n_), Q_}, more);
     Block<S> wide(d_, before + more);
-    fill_normal<S>({.seed = options_.seed, .stream = Stream::start_block, .iteration = static_cast<std::uint32_t>(t_)},
-                   wide);
-    wide.leftCols(before) = Q_;
+    wide << Q_, drawn.Q;
     Q_.swap(wide);
-    Small<S> R, R_all = Small<S>::Identity(before + more, before + more), along_all = Small<S>::Zero(n_, before + more);
-    for (int pass = 0; pass < 2; ++pass) {
-      const Small<S> along = gram<S>(K_.leftCols(n_), Q_);
-      along_all += along * R_all;
-      subtract_projection(0, n_, along);
-      thin_qr<S>(Q_, R);  // R is the identity in its first columns, which are orthonormal already
-      R_all = (R * R_all).eval();
-    }
-    show_in_shadow(along_all, R_all, more);
+    show_in_shadow(drawn.along, drawn.R);
     Small<S> B = Small<S>::Zero(before + more, B_.cols());
     B.topRows(before) = B_;
     B_.swap(B);
@@ -497,7 +421,7 @@ class Space {
   double largest_rounding() const { return product_rounding<S>(A_.facts(), d_, frobenius()) + unavoidable_rounding(); }
   double unavoidable_rounding() const {
     const double combined = 8 * stopping_.epsilon * std::sqrt(static_cast<double>(n_));  // of n columns into one
-    return 0.5 * stopping_.epsilon * frobenius() +
+    return 0.5 * stopping_.epsilon * frobenius() + lost_ +
            (static_cast<double>(orthogonality_) + combined) * std::abs(static_cast<double>(theta_(0)));
   }
   // In double the most is little; in single it would hide everything, so that it is measured at the end.
@@ -624,7 +548,9 @@ class Space {
   const StoppingFacts stopping_;
   const S orthogonality_;  // the cosine that is left between a new column and K
   static constexpr Index spare_blocks = 3;
-  Block<S> K_, Q_, W_, part_, V_;
+  Outside<S> outside_;
+  double lost_ = 0;  // of A K = K H + Q B E', by columns that were rounding
+  Block<S> K_, Q_, W_, V_;
   Small<S> H_, B_;
   SmallSpectrum<S> spectrum_;
   Vector<S> theta_;
@@ -645,7 +571,6 @@ class Space {
   bool exhausted_ = false;            // A K lies in K, to rounding, and Q is not orthonormal
   Index n_ = 0, last_ = 0, met_ = 0;  // columns of K, of them new, and from where on the next product meets them
   Index room_ = 0;                    // columns of K, but for spare ones
-  bool cleaned_ = false;              // what lay along K was taken out of the last block, not out of the one before
   Index width_ = 0,
         not_before_ =
             0;  // columns the block began with or got; the step by which the last of them have had their chance

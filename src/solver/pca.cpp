@@ -8,6 +8,7 @@
 #include "hearsay/operators/covariance.hpp"
 #include "hearsay/qr.hpp"
 #include "hearsay/subspace.hpp"
+#include "solver/certificate.hpp"
 #include "solver/extract.hpp"
 #include "solver/power.hpp"
 
@@ -70,6 +71,7 @@ void accept_what_met_the_tolerance(PowerResult<S>& result, const PcaOptions<S>& 
   const bool gave_up = result.status == Status::noise_floor || result.status == Status::rounding_floor ||
                        result.status == Status::iteration_limit;
   if (!gave_up || options.noise.fill || !(result.residual <= options.power.tolerance)) return;
+  if (options.power.rank < result.basis.rows() && !(result.sin_theta_estimate < detail::believed_sine)) return;
   result.status = Status::converged;
   result.noise_floor = std::numeric_limits<double>::quiet_NaN();
 }

@@ -68,7 +68,7 @@ class Solve {
                   .p = plan_.p,
                   .epsilon = std::numeric_limits<S>::epsilon(),
                   .noisy = plan_.noisy,
-                  .watch = options.products == Products::automatic,
+                  .watch = options.products == Products::automatic && !facts_.exact,
                   .damping = plan_.damping} {
     if (options.check_momentum && edge_is_fixed()) require_momentum_below(std::ldexp(A.norm_bound(), facts_.exponent));
     if (hooks.reference != nullptr)
@@ -83,7 +83,7 @@ class Solve {
       saved = state_.t;
       multiply();  // A X_t + Xi_t
       if (state_.t == 0) {
-        state_.exponent = detail::exponent_for<S>(Y_);
+        state_.exponent = exponent_to_begin_with();
         total_exponent_ = facts_.exponent + state_.exponent;
       }
       detail::rescale<S>(Y_, state_.exponent);
@@ -127,9 +127,24 @@ class Solve {
     return {.edge = b, .shift = 0, .beta = b * b / 4};
   }
 
+  double shift() const { return std::ldexp(facts_.shift, -state_.exponent); }  // of A, in the units of Y
+
   void multiply() {
     A_.apply(state_.X, Y_);
     count_product();
+  }
+
+  // A start that was given may be taken to nothing: a random column says what the matrix does.
+  int exponent_to_begin_with() {
+    if (hooks_.start == nullptr || plan_.noisy || known_.sound_start || hooks_.start->cols() < plan_.p)
+      return detail::exponent_for<S>(Y_);
+    Block<S> both(plan_.d, plan_.p + 1), x(plan_.d, 1), y(plan_.d, 1);
+    fill_normal<S>({.seed = options_.seed, .stream = Stream::probe}, x);
+    A_.apply(x, y);
+    ++state_.products;
+    ++state_.passes;
+    both << Y_, y / x.norm();
+    return detail::exponent_for<S>(both);
   }
 
   void count_product() {
@@ -211,10 +226,10 @@ class Solve {
   // much for a fifth of the work, as long as it is not lost in rounding.
   void look(const Small<S>& H, const SmallEigen<S>& ritz) {
     rotation_ = detail::extraction_rotation<S>(H, ritz, plan_.k, plan_.extraction);
-    has_basis_ =
-        !(free_to_save() && plan_.extraction == Extraction::ritz && hooks_.reference == nullptr &&
-          (!hooks_.observe || !hooks_.observe_basis) && detail::residuals_from_gram<S>(rotation_, Y_, plan_.k, now_));
-    if (has_basis_) detail::extract<S>(state_.X, Y_, rotation_, plan_.k, now_);
+    has_basis_ = !(free_to_save() && plan_.extraction == Extraction::ritz && hooks_.reference == nullptr &&
+                   (!hooks_.observe || !hooks_.observe_basis) &&
+                   detail::residuals_from_gram<S>(rotation_, Y_, plan_.k, shift(), now_));
+    if (has_basis_) detail::extract<S>(state_.X, Y_, rotation_, plan_.k, shift(), now_);
   }
 
   void remember(const Small<S>& H, const Vector<S>& theta, const Recurrence& recurrence) {
@@ -310,7 +325,7 @@ class Solve {
     const RitzPairs now = pairs();
     const Index k = plan_.k;
     const double gap = now.theta(k - 1) + now.residuals(k - 1) - now.theta(k) + now.residuals(k);
-    return expected_rounding() > 2 * options_.sine_goal * gap;
+    return expected_rounding() >= 2 * options_.sine_goal * gap;
   }
 
   // The block's Ritz values and residuals with what rounding may hide.
@@ -318,9 +333,10 @@ class Solve {
     return {.theta = now_.theta.template cast<double>(),
             .residuals = (now_.residuals.array() + expected_rounding()).matrix(),
             .coupling = expected_rounding(),
-            .most_copies = hooks_.start == nullptr ? -1
-                           : known_.sound_start    ? known_.columns
-                                                   : probe_columns};
+            .most_copies = joins_ > 0                ? probe_columns
+                           : hooks_.start == nullptr ? -1
+                           : known_.sound_start      ? known_.columns
+                                                     : probe_columns};
   }
 
   double frobenius() const { return std::hypot(state_.frobenius, now_.theta.template cast<double>().norm()); }
@@ -345,10 +361,10 @@ class Solve {
     }
     if (plan_.k == plan_.d) return Status::converged;
     const bool asked = options_.certify == Certify::full || (options_.sine_goal > 0 && (unsound || !sees_gap()));
-    if (!asked) return Status::converged;
-    note_what_is_proven();
+    if (asked) note_what_is_proven();
     if (state_.proven_count >= plan_.k && sees_gap() && !unsound) return Status::converged;
-    if (known_.sound_start && sees_gap()) return Status::converged;
+    if (sees_gap() && !unsound && !detail::believable(pairs(), plan_.k, sine_of_confirmed())) return std::nullopt;
+    if (!asked || (known_.sound_start && sees_gap())) return Status::converged;
     return look_for_what_was_missed(sees_gap());
   }
 
@@ -405,11 +421,12 @@ class Solve {
       estimate_from_outside(found.theta, found.residuals);
     else if (seen_outside_ > next)
       state_.best_sine = std::max(state_.best_sine, detail::sine_estimate(pairs(), k, seen_outside_));
-    if (!resolved(sine_of_confirmed())) return Status::ambiguous;
-    if (options_.sine_goal > 0 && !(sine_of_confirmed() <= options_.sine_goal)) return std::nullopt;
+    const double known = known_sine(state_.proven_count, state_.proven_above);
+    const double sine = std::min(known, sine_of_confirmed());
+    if (!resolved(sine)) return Status::ambiguous;
+    if (options_.sine_goal > 0 && !(sine <= options_.sine_goal)) return std::nullopt;
     const double goal = options_.sine_goal > 0 ? options_.sine_goal : detail::resolved_sine;
-    if (unsound_start() ? !(known_sine(state_.proven_count, state_.proven_above) <= goal)
-                        : must_prove && !(found.nothing_above < theta_k)) {
+    if (unsound_start() ? !(known <= goal) : must_prove && !(found.nothing_above < theta_k)) {
       unproven_ = true;
       return Status::iteration_limit;
     }
@@ -499,7 +516,7 @@ class Solve {
   bool confirmed() {
     if (!has_basis_) {  // rounding is far below: of the columns only the answer's are needed
       detail::extract<S>(state_.X, Y_, {rotation_.values.head(plan_.k), rotation_.vectors.leftCols(plan_.k)}, plan_.k,
-                         confirmed_);
+                         shift(), confirmed_);
       state_.best_residual = state_.history.back().residual = confirmed_.residual;
       state_.best_sine = state_.history.back().sine_estimate;
       state_.best_basis.resize(0, 0);

@@ -1,12 +1,10 @@
 #include "solver/probe.hpp"
 
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 
 #include "hearsay/linalg.hpp"
-#include "hearsay/qr.hpp"
-#include "hearsay/random.hpp"
+#include "solver/outside.hpp"
 #include "solver/scale.hpp"
 #include "solver/shadow.hpp"
 
@@ -14,43 +12,16 @@ namespace hearsay::detail {
 
 namespace {
 
-// Z <- Z - B B'Z, twice: what is left along B is rounding.
-template <class S>
-void take_out(ConstBlockView<S> B, Block<S>& Z) {
-  if (B.cols() == 0) return;
-  Block<S> part(Z.rows(), Z.cols());
-  for (int pass = 0; pass < 2; ++pass) {
-    multiply<S>(B, gram<S>(B, Z), part);
-    Z -= part;
-  }
-}
-
-// Y B has fewer dimensions than columns: random ones take the place of what the QR made up, orthogonal to W and K.
-template <class S>
-void fill_up(ConstBlockView<S> W, ConstBlockView<S> K, Block<S>& Y, Small<S>& B, std::uint64_t seed, Index t) {
-  Block<S> product(Y.rows(), Y.cols()), turned(Y.rows(), Y.cols());
-  multiply<S>(Y, B, product);
-  const Eigen::ColPivHouseholderQR<Small<S>> pivoted(B);
-  multiply<S>(Y, Small<S>(pivoted.householderQ()), turned);
-  const S least = S(1000) * std::numeric_limits<S>::epsilon() * std::abs(pivoted.matrixR()(0, 0));
-  fill_normal<S>({.seed = seed, .stream = Stream::replacement, .iteration = static_cast<std::uint32_t>(t)}, Y);
-  for (Index j = 0; j < Y.cols() && std::abs(pivoted.matrixR()(j, j)) > least; ++j) Y.col(j) = turned.col(j);
-  Small<S> R;
-  for (int pass = 0; pass < 2; ++pass) {
-    take_out<S>(W, Y);
-    take_out<S>(K, Y);
-    thin_qr<S>(Y, R);
-  }
-  B = gram<S>(Y, product);
-}
+constexpr std::uint64_t seed_of_probe = 0x70726F6265;  // random columns other than the solve's own
 
 // The least mu above every Ritz value at which the shadow that an eigenvector would cast on the random columns is
 // smaller than chance allows. Lambda U: columns x n, T: columns x n.
-double bound_of_largest(const Vector<double>& theta, const Small<double>& LU, const Small<double>& T) {
+// `error` is what the relation A K = K H + Q B E' lacks.
+double bound_of_largest(const Vector<double>& theta, const Small<double>& LU, const Small<double>& T, double error) {
   const double eta = least_shadow(LU.rows(), 1, miss_probability);
   const auto excluded = [&](double mu) {
     const Vector<double> weights = (mu - theta.array()).inverse();
-    return (LU * weights.asDiagonal() * T.transpose()).norm() < eta;
+    return (LU * weights.asDiagonal() * T.transpose()).norm() + LU.norm() * error * weights(0) < eta;
   };
   const double top = theta(0), scale = std::max(std::abs(top), T.norm());
   if (!(scale > 0)) return 0;
@@ -74,15 +45,14 @@ Probe<S> probe(OperatorRef<S> A, ConstBlockView<S> W, int exponent, Index column
     out.nothing_above = 0;
     return out;
   }
-  Block<S> Q(d, w), Y(d, w), K(d, 0);
-  fill_normal<S>({.seed = seed, .stream = Stream::probe}, Q);
-  take_out<S>(W, Q);
-  Small<S> R;
-  thin_qr<S>(Q, R);
+  Outside<S> outside(d, seed ^ seed_of_probe, S(100) * std::numeric_limits<S>::epsilon());
+  auto [Q, along, R] = outside.draw({W}, w);
   const Small<double> Omega = R.transpose().template cast<double>();  // random columns, as combinations of the first Q
-  Small<S> H;
+  Block<S> Y, K(d, 0);
+  Small<S> H, B;
+  double lost = 0;
   for (Index t = 0; t < most_passes; ++t) {
-    const Index n = K.cols(), w_now = Q.cols();
+    const Index n = K.cols(), w_now = Q.cols(), left = d - W.cols() - n - w_now;
     K.conservativeResize(Eigen::NoChange, n + w_now);
     K.rightCols(w_now) = Q;
     Y.resize(d, w_now);
@@ -90,7 +60,8 @@ Probe<S> probe(OperatorRef<S> A, ConstBlockView<S> W, int exponent, Index column
     rescale<S>(Y, exponent);
     ++out.passes;
     out.products += w_now;
-    take_out<S>(W, Y);
+    const auto size = static_cast<double>(frobenius_norm<S>(Y));
+    for (int again = 0; again < 2; ++again) outside.subtract(W, gram<S>(W, Y), Y);
     if (t == 0)
       out.frobenius =
           std::sqrt(static_cast<double>(d) / static_cast<double>(w)) * static_cast<double>(frobenius_norm<S>(Y));
@@ -101,32 +72,28 @@ Probe<S> probe(OperatorRef<S> A, ConstBlockView<S> W, int exponent, Index column
       return out;
     }
     H.bottomLeftCorner(w_now, n) = H.topRightCorner(n, w_now).transpose();
-    take_out<S>(K, Y);
-    take_out<S>(W, Y);
-    Small<S> B;
-    if (thin_qr<S>(Y, B).rank_deficient) {
-      fill_up<S>(W, K, Y, B, seed, t);
-    } else {  // again, where so little was left that rounding is most of it
-      take_out<S>(K, Y);
-      take_out<S>(W, Y);
-      Small<S> R_again;
-      thin_qr<S>(Y, R_again);
-      B = (R_again * B).eval();
+    outside.subtract(K, H.rightCols(w_now), Y);
+    if (left >= w_now) {
+      lost = std::max(lost, outside.take({W, K}, Y, B, size));
+      Q = Y;
+    } else {  // a basis of all that is left
+      Q = left > 0 ? outside.draw({W, K}, left).Q : Block<S>(d, 0);
+      B = left > 0 ? gram<S>(Q, Y) : Small<S>::Zero(0, w_now);
     }
     const SmallEigen<S> ritz = symmetric_eigen<S>(H);
     const Small<double> U = ritz.vectors.template cast<double>();
     const Small<double> T = B.template cast<double>() * U.bottomRows(w_now);
     const Small<double> LU = Omega * U.topRows(w);
     out.theta = ritz.values.template cast<double>();
-    out.residuals = T.colwise().norm();
-    const bool everything = K.cols() + W.cols() >= d;
-    out.nothing_above = everything ? std::max(0.0, out.theta(0)) : bound_of_largest(out.theta, LU, T);
-    if (everything || t + 1 == most_passes || (t + 1 >= least_passes && out.nothing_above <= goal)) {
+    out.residuals = (T.colwise().norm().array() + lost).matrix();
+    const double error = lost + 8 * std::numeric_limits<S>::epsilon() * std::sqrt(static_cast<double>(K.cols())) *
+                                    std::abs(out.theta(0));
+    out.nothing_above = left == 0 ? std::max(0.0, out.theta(0)) : bound_of_largest(out.theta, LU, T, error);
+    if (left == 0 || t + 1 == most_passes || (t + 1 >= least_passes && out.nothing_above <= goal)) {
       out.vectors.resize(d, std::min<Index>(w, K.cols()));
       multiply<S>(K, Small<S>(ritz.vectors.leftCols(out.vectors.cols())), out.vectors);
       return out;
     }
-    Q = Y.leftCols(std::min(Y.cols(), d - W.cols() - K.cols()));
   }
   return out;
 }

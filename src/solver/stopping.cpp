@@ -46,7 +46,9 @@ bool products_are_noisy(const StoppingFacts& facts, const std::vector<HistoryEnt
   if (facts.noisy) return true;
   if (!facts.watch || history.size() < 5) return false;
   const double rounding = 100 * facts.epsilon * std::sqrt(static_cast<double>(facts.d));
-  return recent_noise(history) > rounding * std::abs(history.back().theta_1);
+  double largest = 0;  // a start that A takes to nothing shows what A is later
+  for (const HistoryEntry& entry : history) largest = std::max(largest, std::abs(entry.theta_1));
+  return recent_noise(history) > rounding * largest;
 }
 
 bool stagnant(const std::vector<HistoryEntry>& history) {

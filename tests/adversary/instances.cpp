@@ -5,6 +5,8 @@
 #include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
+#include <utility>
 
 namespace hearsay::adversary {
 namespace {
@@ -150,9 +152,89 @@ Block<double> localized(Dice& dice, Index d) {
   return U * order;
 }
 
+// The same, of any size, without a dense product: eigenvalues scattered over blocks of coordinates.
+Block<double> scattered_in_blocks(Dice& dice, std::vector<double> values, Index largest_block) {
+  const auto d = static_cast<Index>(values.size());
+  std::vector<Index> place(values.size());
+  for (Index i = 0; i < d; ++i) place[static_cast<std::size_t>(i)] = i;
+  for (Index i = d - 1; i > 0; --i) {
+    std::swap(values[static_cast<std::size_t>(i)], values[static_cast<std::size_t>(dice.from(0, i))]);
+    std::swap(place[static_cast<std::size_t>(i)], place[static_cast<std::size_t>(dice.from(0, i))]);
+  }
+  Block<double> A = Block<double>::Zero(d, d);
+  for (Index first = 0; first < d;) {
+    const Index size = std::min(d - first, dice.from(1, largest_block));
+    const Block<double> U = size == 1 ? Block<double>::Identity(1, 1) : random_orthogonal(dice, size);
+    const Vector<double> part = Eigen::Map<const Vector<double>>(values.data() + first, size);
+    const Block<double> block = U * part.asDiagonal() * U.transpose();
+    for (Index i = 0; i < size; ++i)
+      for (Index j = 0; j < size; ++j)
+        A(place[static_cast<std::size_t>(first + i)], place[static_cast<std::size_t>(first + j)]) =
+            (block(i, j) + block(j, i)) / 2;
+    first += size;
+  }
+  return A;
+}
+
+// One in so many is large.
+constexpr Index one_large_in = 50;
+
+Instance large_instance(Dice& dice) {
+  const Index d = dice.from(300, 1500);
+  const Spectrum spectrum = draw_spectrum(dice, d);
+  const bool coordinate = dice.chance(0.5);
+  Instance instance;
+  instance.spectrum = spectrum.name;
+  instance.vectors = coordinate ? "coordinate, large" : "localized, large";
+  instance.A = scattered_in_blocks(dice, spectrum.values, coordinate ? 1 : 6);
+  instance.k = std::clamp<Index>(spectrum.k, 1, d);
+  instance.negative = spectrum.name == "negative part";
+  instance.sparse = dice.chance(0.7);
+  return instance;
+}
+
+// The coordinates that belong together, by the entries that are not zero.
+std::vector<std::vector<Index>> components(const Block<double>& A) {
+  const Index d = A.rows();
+  std::vector<char> seen(static_cast<std::size_t>(d), 0);
+  std::vector<std::vector<Index>> found;
+  for (Index root = 0; root < d; ++root) {
+    if (seen[static_cast<std::size_t>(root)] != 0) continue;
+    std::vector<Index> component{root};
+    seen[static_cast<std::size_t>(root)] = 1;
+    for (std::size_t i = 0; i < component.size(); ++i)
+      for (Index j = 0; j < d; ++j)
+        if (A(component[i], j) != 0 && seen[static_cast<std::size_t>(j)] == 0) {
+          seen[static_cast<std::size_t>(j)] = 1;
+          component.push_back(j);
+        }
+    found.push_back(component);
+  }
+  return found;
+}
+
+// Eigen's iteration does not end on about one matrix in 20,000; in another basis it does.
+Truth solve_connected(const Exact& A) {
+  const Index d = A.rows();
+  Eigen::SelfAdjointEigenSolver<Exact> solver(A);
+  if (solver.info() == Eigen::Success) return {solver.eigenvalues(), solver.eigenvectors()};
+  Dice dice(static_cast<std::uint64_t>(d));
+  for (int attempt = 0; attempt < 10; ++attempt) {
+    ExactVector v(d);
+    for (Index i = 0; i < d; ++i) v(i) = dice.normal();
+    v.normalize();
+    const Exact reflect = Exact::Identity(d, d) - 2 * v * v.transpose();
+    const Exact turned = reflect * A * reflect;
+    solver.compute((turned + turned.transpose()) / 2);
+    if (solver.info() == Eigen::Success) return {solver.eigenvalues(), reflect * solver.eigenvectors()};
+  }
+  throw std::runtime_error("the judge does not know the eigenvalues");
+}
+
 }  // namespace
 
 Instance draw_instance(Dice& dice) {
+  if (dice.from(1, one_large_in) == 1) return large_instance(dice);
   Instance instance;
   const int family = static_cast<int>(dice.from(0, 5));
   const Index d = family == 0 ? dice.one_of<Index>({64, 128}) : dice.from(40, 130);
@@ -185,9 +267,29 @@ Instance draw_instance(Dice& dice) {
 }
 
 Truth solve_exactly(const Block<double>& A) {
-  const Exact exact = A.cast<long double>();
-  const Eigen::SelfAdjointEigenSolver<Exact> solver(exact);
-  return {solver.eigenvalues().reverse(), solver.eigenvectors().rowwise().reverse()};
+  const Index d = A.rows();
+  std::vector<std::pair<long double, ExactVector>> found;
+  found.reserve(static_cast<std::size_t>(d));
+  for (const std::vector<Index>& component : components(A)) {
+    const auto size = static_cast<Index>(component.size());
+    Exact part(size, size);
+    for (Index i = 0; i < size; ++i)
+      for (Index j = 0; j < size; ++j)
+        part(i, j) = A(component[static_cast<std::size_t>(i)], component[static_cast<std::size_t>(j)]);
+    const Truth truth = solve_connected(part);
+    for (Index j = 0; j < size; ++j) {
+      ExactVector u = ExactVector::Zero(d);
+      for (Index i = 0; i < size; ++i) u(component[static_cast<std::size_t>(i)]) = truth.vectors(i, j);
+      found.emplace_back(truth.values(j), u);
+    }
+  }
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  Truth truth{ExactVector(d), Exact(d, d)};
+  for (Index j = 0; j < d; ++j) {
+    truth.values(j) = found[static_cast<std::size_t>(j)].first;
+    truth.vectors.col(j) = found[static_cast<std::size_t>(j)].second;
+  }
+  return truth;
 }
 
 double Truth::sine(const Block<double>& V, Index count) const {

@@ -121,21 +121,34 @@ PowerResult<double> widened(const PowerResult<float>& result) {
   return wide;
 }
 
-PowerResult<double> solve(const Question& question, const Block<double>& A, const Block<double>* start) {
+template <class S>
+CsrMatrix<S> entries_of(const Block<double>& A) {
+  CsrMatrix<S> out{.rows = A.rows(), .cols = A.cols()};
+  for (Index i = 0; i < A.rows(); ++i) {
+    for (Index j = 0; j < A.cols(); ++j)
+      if (A(i, j) != 0) {
+        out.columns.push_back(static_cast<std::int32_t>(j));
+        out.values.push_back(static_cast<S>(A(i, j)));
+      }
+    out.row_start.push_back(out.nonzeros());
+  }
+  return out;
+}
+
+template <template <class> class Stored>
+PowerResult<double> solve(const Question& question, const Stored<double>& stored, const Stored<float>& stored_single,
+                          const Block<double>* start) {
   Hooks<double> hooks;
   hooks.start = start;
-  const DenseSymmetric<double> stored(A);
   if (question.noise > 0)
     return principal_subspace<double>(noisy(stored, gaussian_noise<double>(question.noise, question.options.seed)),
                                       question.options, hooks);
   if (question.callback) {
-    const CallbackOperator<double> function(A.rows(),
+    const CallbackOperator<double> function(stored.dim(),
                                             [&](ConstBlockView<double> X, BlockView<double> Y) { stored.apply(X, Y); });
     return principal_subspace<double>(function, question.options, hooks);
   }
   if (question.precision == Precision::full) return principal_subspace<double>(stored, question.options, hooks);
-  const Block<float> rounded = A.cast<float>();
-  const DenseSymmetric<float> stored_single(rounded);
   if (question.precision == Precision::mixed)
     return mixed_precision_subspace(stored_single, stored, question.options, hooks);
   Hooks<float> single_hooks;
@@ -147,12 +160,20 @@ PowerResult<double> solve(const Question& question, const Block<double>& A, cons
   return widened(principal_subspace<float>(stored_single, question.options, single_hooks));
 }
 
+PowerResult<double> solve(const Question& question, const Block<double>& A, bool sparse, const Block<double>* start) {
+  if (sparse) {
+    const CsrMatrix<double> entries = entries_of<double>(A);
+    const CsrMatrix<float> rounded = entries_of<float>(A);
+    return solve<SparseSymmetric>(question, SparseSymmetric<double>(entries), SparseSymmetric<float>(rounded), start);
+  }
+  const Block<float> rounded = A.cast<float>();
+  return solve<DenseSymmetric>(question, DenseSymmetric<double>(A), DenseSymmetric<float>(rounded), start);
+}
+
 class Judge {
  public:
   Judge(const Question& question, const Instance& instance, const Truth& truth, const PowerResult<double>& result)
       : question_(question), k_(instance.k), truth_(truth), result_(result), certificate_(result.certificate) {
-    const double scale = std::ldexp(1.0 / question.scale, 0);
-    (void)scale;
     // all in the units of the eigenvalues as returned
     lambda_ = truth.values * std::ldexp(static_cast<long double>(question.scale), -result.exponent);
     sine_ = truth.sine(result.basis, k_);
@@ -272,7 +293,7 @@ Verdict examine(std::uint64_t seed, std::uint64_t number) {
   verdict.account = fmt::format("case {}: {} {} d {} k {} {}", number, instance.spectrum, instance.vectors, d,
                                 instance.k, name(question));
   try {
-    const PowerResult<double> result = solve(question, scaled, start.size() > 0 ? &start : nullptr);
+    const PowerResult<double> result = solve(question, scaled, instance.sparse, start.size() > 0 ? &start : nullptr);
     Judge judge(question, instance, truth, result);
     verdict.status = name(result.status);
     verdict.words = judge.words();

@@ -55,14 +55,17 @@ class SumOperator {
   mutable Block<S> term_product_;
 };
 
-/// A + shift I: makes a matrix with negative eigenvalues positive semidefinite.
+/// A + shift I: makes a matrix with negative eigenvalues positive semidefinite. A shift so large that rounding would
+/// leave nothing of A is refused.
 template <class S>
 class ShiftedOperator {
  public:
   using Scalar = S;
 
   template <SymmetricOperator Op>
-  ShiftedOperator(const Op& A, S shift) : A_(A), shift_(shift) {}
+  ShiftedOperator(const Op& A, S shift) : A_(A), shift_(shift) {
+    require_visible();
+  }
   template <SymmetricOperator Op>
   ShiftedOperator(const Op&& A, S shift) = delete;
 
@@ -74,6 +77,7 @@ class ShiftedOperator {
   void seek(std::uint64_t position) const { A_.seek(position); }
 
  private:
+  void require_visible() const;
   double scaled_shift() const;  // in the scale of A's products
 
   OperatorRef<S> A_;
