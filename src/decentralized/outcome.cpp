@@ -61,6 +61,17 @@ constexpr double risen = 10;
 // Agents that have all come to rest, and lie farther apart than this, rest on what is not defined.
 constexpr double credible = 0.1;
 
+// Whether the k-th eigenvalue is zero to the tolerance at some agent, as far as its eigenvalues are known.
+bool last_is_zero_somewhere(const DecentralizedResult& result, double tolerance) {
+  const double level = std::max({tolerance, result.eigenvalue_agreement, result.residual});
+  for (std::size_t i = 0; result.nonnegative && i < result.bases.size(); ++i) {
+    if (result.bases[i].size() == 0) continue;
+    const auto theta = result.eigenvalues.row(static_cast<Index>(i));
+    if (!(theta(theta.size() - 1) > level * theta.norm())) return true;
+  }
+  return false;
+}
+
 // The most leading eigenvectors on which they agree.
 Index alike_rank(const DecentralizedResult& result) {
   for (Index rank = result.eigenvalues.cols() - 1; rank > 0; --rank) {
@@ -81,8 +92,10 @@ std::string definition_note(const DecentralizedResult& result, Index k) {
   const std::string rest = cluster.first == k ? fmt::format("eigenvector {} is", k)
                                               : fmt::format("eigenvectors {} to {} are", cluster.first, k);
   if (result.defined_rank == 0) return fmt::format("{} {} {}", rest, not_defined, why);
-  return fmt::format("{} {} {}; the leading {} are, and agree to {:.2g} between the agents", rest, not_defined, why,
-                     result.defined_rank, result.defined_agreement);
+  return fmt::format(
+      "{} {} {}; the leading {} are, and agree to {:.2g} between the agents{}", rest, not_defined, why,
+      result.defined_rank, result.defined_agreement,
+      result.evidence == Knowledge::bound ? "" : ", but how near they are to the data's was not measured");
 }
 
 }  // namespace
@@ -129,9 +142,13 @@ void detail::judge_definition(DecentralizedResult& result, double tolerance) {
     result.notes.push_back(
         fmt::format("{} by {:.2g} of their norm: they do not tell which eigenvectors the data define",
                     eigenvalues_differ, result.eigenvalue_agreement));
-    if (!apart) return;
+    if (!apart && !last_is_zero_somewhere(result, tolerance)) return;
   }
-  const double resolution = result.status == Status::converged ? std::fmax(result.residual, result.disagreement) : 0;
+  const bool differ = result.eigenvalue_agreement > std::max(std::sqrt(tolerance), alike);
+  const double resolution =
+      result.status != Status::converged
+          ? 0
+          : std::max(std::fmax(result.residual, result.disagreement), differ ? result.eigenvalue_agreement : 0.0);
   Definition least{.rank = k};
   std::vector<Block<double>> leading;
   for (std::size_t i = 0; i < result.bases.size(); ++i) {

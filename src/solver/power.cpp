@@ -88,7 +88,7 @@ class Solve {
       }
       detail::rescale<S>(Y_, state_.exponent);
       if (state_.t == 0) {
-        state_.frobenius = known_.in_units_of(total_exponent_, known_.frobenius);
+        state_.frobenius = std::max(state_.frobenius, known_.in_units_of(total_exponent_, known_.frobenius));
         state_.proven_count = known_.statement.count;
         state_.proven_above = known_.in_units_of(total_exponent_, known_.statement.above);
       }
@@ -144,7 +144,10 @@ class Solve {
     ++state_.products;
     ++state_.passes;
     both << Y_, y / x.norm();
-    return detail::exponent_for<S>(both);
+    const int exponent = detail::exponent_for<S>(both);
+    detail::rescale<S>(both, exponent);  // E ||A x||^2 = ||A||_F^2 / d
+    state_.frobenius = std::sqrt(static_cast<double>(plan_.d)) * static_cast<double>(both.rightCols(1).norm());
+    return exponent;
   }
 
   void count_product() {
@@ -188,7 +191,7 @@ class Solve {
   }
 
   void require_no_negative_eigenvalue(const Small<S>& H, const Vector<S>& theta) const {
-    const auto scale = static_cast<double>(H.norm());
+    const double scale = std::max(static_cast<double>(H.norm()), state_.frobenius);
     double slack = 1e3 * stopping_.epsilon * scale +
                    30 * std::sqrt(static_cast<double>(plan_.p)) *
                        std::max(detail::noise_from_asymmetry<S>(H), plan_.noisy ? 1e-12 * scale : 0.0);
@@ -216,10 +219,15 @@ class Solve {
   // Whether all columns from the k-th on belong to one cluster of eigenvalues, as far as their residuals tell: an edge
   // that close to lambda_k would damp what is wanted.
   void look_for_a_gap() {
-    if (plan_.noisy || plan_.extraction != Extraction::ritz || plan_.p == plan_.k || state_.no_gap) return;
-    if (!(now_.residual <= 1e-2) || !detail::stagnant(state_.history)) return;
+    if (plan_.noisy || plan_.extraction != Extraction::ritz || plan_.p == plan_.k) return;
     const auto gap = static_cast<double>(now_.theta(plan_.k - 1) - now_.theta(plan_.p - 1));
-    state_.no_gap = gap <= 0.01 * (now_.residuals(plan_.k - 1) + now_.residuals(plan_.p - 1));
+    const double residuals = now_.residuals(plan_.k - 1) + now_.residuals(plan_.p - 1);
+    if (state_.no_gap) {
+      state_.no_gap = !(gap > 0.1 * residuals);  // there is one after all
+    } else if (now_.residual <= 1e-2) {
+      const bool slow = state_.t >= 20 && gap <= 1e-3 * residuals;
+      state_.no_gap = slow || (gap <= 0.01 * residuals && detail::stagnant(state_.history));
+    }
   }
 
   // V and its residuals. Where blocks are large and nobody needs V yet, r_i^2 = u_i'Y'Y u_i - theta_i^2 says as

@@ -316,8 +316,8 @@ class Judge {
       add("the gap {:.2g} can be resolved", (truth_.values(k - 1) - truth_.values(k)) / scale_);
     if (m >= k || result_.cluster.first != m + 1) add("no cluster is named");
     if (m == 0) return;
-    // Where nothing was verified the agents' own Ritz vectors are as good as they agree.
-    const double own = result_.evidence == Knowledge::bound ? 0 : slack * result_.defined_agreement;
+    // Where nothing was verified the note says that nearness to the data was not measured; it is not nonsense either.
+    const double own = result_.evidence == Knowledge::bound ? 0 : std::max(0.1, slack * result_.defined_agreement);
     const double promise = promised_sine(problem_.options.tolerance, m) + own;
     for (std::size_t i = 0; i < bases_.size(); ++i) {
       const double sine = sin_theta<double>(truth_.vectors.leftCols(m), bases_[i].leftCols(m));
