@@ -96,6 +96,15 @@ Extracted<S> measure(OperatorRef<S> A, ConstBlockView<S> V, int exponent) {
 }
 
 template <class S>
+Block<S> image_of_random_column(OperatorRef<S> A, std::uint64_t seed) {
+  Block<S> x(A.dim(), 1), y(A.dim(), 1);
+  fill_normal<S>({.seed = seed, .stream = Stream::probe}, x);
+  x /= x.norm();
+  A.apply(x, y);
+  return y;
+}
+
+template <class S>
 double measured_rounding(OperatorRef<S> A, ConstBlockView<S> V, int exponent, std::uint64_t seed) {
   const Index d = V.rows(), columns = std::min(d, V.cols() + 1);
   Block<S> X(d, columns);
@@ -119,6 +128,7 @@ double measured_rounding(OperatorRef<S> A, ConstBlockView<S> V, int exponent, st
   template void extract<S>(ConstBlockView<S>, ConstBlockView<S>, const SmallEigen<S>&, Index, double, Extracted<S>&); \
   template bool residuals_from_gram<S>(const SmallEigen<S>&, ConstBlockView<S>, Index, double, Extracted<S>&);        \
   template Extracted<S> measure<S>(OperatorRef<S>, ConstBlockView<S>, int);                                           \
+  template Block<S> image_of_random_column<S>(OperatorRef<S>, std::uint64_t);                                         \
   template double measured_rounding<S>(OperatorRef<S>, ConstBlockView<S>, int, std::uint64_t);
 HEARSAY_INSTANTIATE(float)
 HEARSAY_INSTANTIATE(double)

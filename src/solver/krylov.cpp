@@ -137,13 +137,28 @@ class Space {
     if (random_ > 0) shadow_.add_columns(B_.rightCols(random_).transpose().template cast<double>());
   }
 
+  // A start that was given may be taken to nothing: without random columns beside it, one says what the matrix does.
+  void find_scale() {
+    if (random_ > 0 || known_.sound_start) {
+      exponent_ = exponent_for<S>(W_);
+      return;
+    }
+    Block<S> both(d_, W_.cols() + 1);
+    both << W_, image_of_random_column<S>(A_, options_.seed);
+    ++products_;
+    ++passes_;
+    exponent_ = exponent_for<S>(both);
+    rescale<S>(both, exponent_);
+    frobenius_ = std::sqrt(static_cast<double>(d_)) * static_cast<double>(both.rightCols(1).norm());
+  }
+
   // Takes Q into K, and what its product adds becomes the next Q. False where the product is not finite.
   bool extend() {
     const Index w = Q_.cols();
     by_row_chunks(d_, w, [&](Index first, Index rows) { K_.block(first, n_, rows, w) = Q_.middleRows(first, rows); });
     W_.resize(d_, w);
     A_.apply(Q_, W_);
-    if (t_ == 0) exponent_ = exponent_for<S>(W_);
+    if (t_ == 0) find_scale();
     rescale<S>(W_, exponent_);
     if (t_ == 0 && random_ > 0)  // E ||A x||^2 = ||A||_F^2 / d for a random unit vector x
       frobenius_ = std::sqrt(static_cast<double>(d_) / static_cast<double>(random_)) *
@@ -235,7 +250,7 @@ class Space {
   void require_no_negative_eigenvalue() const {
     const auto least = static_cast<double>(theta_(n_ - 1));
     double slack = (1e3 * stopping_.epsilon + 10 * static_cast<double>(orthogonality_)) *
-                   static_cast<double>(H_.topLeftCorner(n_, n_).norm());
+                   std::max(frobenius_, static_cast<double>(H_.topLeftCorner(n_, n_).norm()));
     if (least < -slack) slack = std::max(slack, slack_of_norm(A_.norm_bound(), stopping_.epsilon, exponent_));
     detail::require_no_negative_eigenvalue(least, slack, total_exponent());
   }

@@ -138,14 +138,12 @@ class Solve {
   int exponent_to_begin_with() {
     if (hooks_.start == nullptr || plan_.noisy || known_.sound_start || hooks_.start->cols() < plan_.p)
       return detail::exponent_for<S>(Y_);
-    Block<S> both(plan_.d, plan_.p + 1), x(plan_.d, 1), y(plan_.d, 1);
-    fill_normal<S>({.seed = options_.seed, .stream = Stream::probe}, x);
-    A_.apply(x, y);
+    Block<S> both(plan_.d, plan_.p + 1);
+    both << Y_, detail::image_of_random_column<S>(A_, options_.seed);
     ++state_.products;
     ++state_.passes;
-    both << Y_, y / x.norm();
     const int exponent = detail::exponent_for<S>(both);
-    detail::rescale<S>(both, exponent);  // E ||A x||^2 = ||A||_F^2 / d
+    detail::rescale<S>(both, exponent);
     state_.frobenius = std::sqrt(static_cast<double>(plan_.d)) * static_cast<double>(both.rightCols(1).norm());
     return exponent;
   }
