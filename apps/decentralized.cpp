@@ -61,6 +61,9 @@ Pooled look_ahead(const Job& job, const Federation& federation, const std::vecto
   const Spectrum spectrum = pooled_spectrum(job, A);
   if (exact) known.reference = Block<double>(spectrum.vectors.leftCols(k));
   if (job.solve.optimal_momentum) {
+    require(std::isfinite(spectrum.lambda_next),
+            "momentum = optimal: needs lambda_(k+1), which lies outside the range of double; scale the data, or leave "
+            "--momentum out");
     known.options.momentum = Momentum::optimal(spectrum.lambda_next);
     known.notes.push_back(fmt::format("optimal momentum: lambda_(k+1) = {:.10g}, from {} of the pooled data",
                                       spectrum.lambda_next, spectrum.source));

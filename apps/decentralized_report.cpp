@@ -206,6 +206,7 @@ Json result_json(const DecentralizedReport& report) {
   json["passes"] = result.iterations;
   json["momentum"] = number(result.momentum);
   json["eigenvalues"] = numbers(first_eigenvalues(result));
+  json["exponent"] = result.exponent;
   json["residual"] = number(result.residual);
   json["tolerance"] = report.options.tolerance;
   json["agents"] = report.W.agents();

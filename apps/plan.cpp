@@ -75,8 +75,10 @@ struct Planned {
 // max ||A_i||: shards are positive semidefinite, so their largest eigenvalues say it.
 double largest_norm(const Federation& federation) {
   double largest = 0;
-  for (const auto& A_i : federation.operators())
-    largest = std::max(largest, accelerated_power<double>(A_i, {.rank = 1, .tolerance = 1e-8}).eigenvalues(0));
+  for (const auto& A_i : federation.operators()) {
+    const auto solved = accelerated_power<double>(A_i, {.rank = 1, .tolerance = 1e-8});
+    largest = std::max(largest, std::ldexp(solved.eigenvalues(0), solved.exponent));
+  }
   return largest;
 }
 

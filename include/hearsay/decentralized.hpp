@@ -40,22 +40,28 @@ Split label_split(std::span<const std::int32_t> labels);
 /// Row r goes to agent assignment[r], in [0, agents).
 Split given_split(std::span<const std::int32_t> assignment, Index agents);
 
-/// A_i = weight Phi_i'Phi_i, with Phi_i the rows given, which it keeps. With weight n/m for m rows in all, the average
-/// over the agents is Phi'Phi/m. No rows at all make it zero.
+/// The power of two that data up to this magnitude are divided by, so that their squares stay far within the range of
+/// double, and of messages in single precision; 0 for all ordinary data. All agents must use the same.
+int data_exponent(double largest);
+
+/// A_i = weight Phi_i'Phi_i, with Phi_i = 2^exponent times the rows given, which it keeps. With weight n/m for m rows
+/// in all, the average over the agents is Phi'Phi/m. No rows at all make it zero. Throws DataError for rows whose
+/// squares are not finite.
 class CovarianceShard {
  public:
   using Scalar = double;
 
-  CovarianceShard(Block<double> rows, double weight);
+  CovarianceShard(Block<double> rows, double weight, int exponent = 0);
 
   Index dim() const { return rows_.cols(); }
   Index samples() const { return samples_; }
   void apply(ConstBlockView<double> X, BlockView<double> Y) const;
-  OperatorFacts facts() const { return {.positive_semidefinite = true}; }
+  OperatorFacts facts() const { return {.positive_semidefinite = true, .exponent = 2 * exponent_}; }
 
  private:
-  Block<double> rows_;  // Phi_i, or A_i itself where that is smaller
+  Block<double> rows_;  // 2^-exponent Phi_i, or 2^(-2 exponent) A_i where that is smaller
   double weight_;
+  int exponent_;
   Index samples_;
   bool formed_ = false;
 };
@@ -178,6 +184,7 @@ struct [[nodiscard]] DecentralizedResult {
   std::vector<Block<double>> bases;
   /// Local agents x k, descending: of the average of the contributors' A_i. NaN for one that is none.
   Block<double> eigenvalues;
+  int exponent = 0;  ///< eigenvalues are those of 2^-exponent A where A's own would overflow or vanish; else 0
   Status status = Status::iteration_limit;
   Index iterations = 0;
   /// The worst agent's at its last step: of X_{T-1}, while the bases are those of X_T. Where messages get lost a later

@@ -22,16 +22,26 @@ namespace hearsay {
 
 /// The rows of the agents here.
 struct Shards {
-  Index agents = 0;                      ///< n, everywhere
-  std::vector<Index> local = {};         ///< of these, here; ascending
-  std::vector<Block<double>> rows = {};  ///< one each; may have no rows, but has columns
-  std::vector<std::string> names = {};   ///< what messages call them: files
+  Index agents = 0;                                    ///< n, everywhere
+  std::vector<Index> local = {};                       ///< of these, here; ascending
+  std::vector<Block<double>> rows = {};                ///< one each; may have no rows, but has columns
+  std::vector<std::string> names = {};                 ///< what messages call them: files
+  std::vector<std::vector<std::string>> columns = {};  ///< the names of each one's columns, where it has any
 };
+
+/// Which columns of two shards are the same feature: those of the same name, or those in the same place.
+enum class ColumnMatch { by_name, by_position };
+
+/// By name: brings the columns of every shard into the order of the first agent's, and says of which shards; shards
+/// without names at all match by position. Throws DataError, at every rank, which names both shards and a column, where
+/// one has a name that the other has not, or some have names and others none. Collective.
+std::vector<std::string> align_columns(Transport& ranks, Shards& shards, ColumnMatch match);
 
 struct ShardTotals {
   Index dimension = 0;
   Index samples = 0;         ///< m, of all agents
   Vector<double> mean;       ///< of all their rows
+  int exponent = 0;          ///< data_exponent() of the largest magnitude there is
   std::vector<Index> sizes;  ///< rows of each agent
 };
 
@@ -40,7 +50,8 @@ struct ShardTotals {
 /// there at all; InvalidArgument where an agent has no shard, or two. Collective.
 ShardTotals totals_of(Transport& ranks, const Shards& shards);
 
-/// A_i = (n/m) Phi_i'Phi_i of the agents here, the mean of all the data subtracted from their rows first if asked.
+/// A_i = (n/m) Phi_i'Phi_i of the agents here, the mean of all the data subtracted from their rows first if asked; as
+/// products of 2^-exponent Phi_i.
 std::vector<CovarianceShard> covariance_shards(Shards shards, const ShardTotals& totals, bool center);
 
 /// The same call on ranks, A[i] of the i-th agent here: runs, and brings together what the ranks found. At rank 0 the

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from hearsay import _core, gossip
 from hearsay._errors import InvalidArgument
 from hearsay._options import in_python_words, option_texts, seed_from
-from hearsay._pca import SPELT, LinearProjection
+from hearsay._pca import SPELT, LinearProjection, scaled
 from hearsay._progress import watching
 from hearsay._result import Callback, DecentralizedInfo, decentralized_info_from
 from hearsay._warnings import warn_unless_converged
@@ -168,11 +168,15 @@ class DecentralizedPCA(LinearProjection):
         self.info_: DecentralizedInfo = decentralized_info_from(made, tolerance)
         # The solver's matrix is divided by m, a covariance by m - 1.
         unbiased = samples / (samples - 1) if self.center else 1.0
+        exponent = self.info_.exponent
+        if exponent:
+            shards = [np.ldexp(shard, -(exponent // 2)) for shard in shards]
         total = sum(float(np.vdot(shard, shard)) for shard in shards) / samples * unbiased
         self.agent_components_ = np.stack([basis.T for basis in self.info_.bases])
         self.components_ = self.agent_components_[0]
-        self.explained_variance_ = self.info_.eigenvalues[0] * unbiased
-        self.explained_variance_ratio_ = self.explained_variance_ / total if total > 0 else 0 * self.explained_variance_
+        variances = self.info_.eigenvalues[0] * unbiased
+        self.explained_variance_ratio_ = variances / total if total > 0 else 0 * variances
+        self.explained_variance_ = scaled(variances, exponent)
         self.n_components_ = len(self.components_)
         self.n_samples_ = samples
         self.n_iter_ = max(1, self.info_.iterations)

@@ -410,11 +410,11 @@ class PCA(LinearProjection):
         self.mean_ = made["mean"]
         self.n_components_ = rank
         self.n_samples_ = samples
-        self.explained_variance_ = _scaled(variances, self.info_.exponent)
+        self.explained_variance_ = scaled(variances, self.info_.exponent)
         self.explained_variance_ratio_ = variances / total if total > 0 else np.zeros_like(variances)
         self.singular_values_ = made["singular_values"][:rank]
         left = max(0.0, total - float(variances.sum(dtype=float))) if rank < limit else 0.0
-        self.noise_variance_ = float(_scaled(np.float64(left / max(1, limit - rank)), self.info_.exponent))
+        self.noise_variance_ = float(scaled(np.float64(left / max(1, limit - rank)), self.info_.exponent))
         self.n_iter_ = max(1, self.info_.iterations)
         self.converged_ = self.info_.converged
         self.status_ = self.info_.status
@@ -425,7 +425,7 @@ class PCA(LinearProjection):
         self._block = _block_of(made)
 
 
-def _scaled(variances: Any, exponent: int) -> Any:
+def scaled(variances: Any, exponent: int) -> Any:
     """2^exponent variances: infinite or zero where they leave the range of their type, as squares of 1e300 do."""
     with np.errstate(over="ignore", under="ignore"):
         return np.ldexp(variances, exponent) if exponent else variances

@@ -305,6 +305,8 @@ class DecentralizedInfo(Outcome):
     """d x k of each agent."""
     eigenvalues: Array
     """agents x k, descending."""
+    exponent: int
+    """Not zero where eigenvalues leave the range of the number type: they are then given divided by 2^exponent."""
     disagreement: float
     agreement: float
     """The largest sin(theta) between two agents."""

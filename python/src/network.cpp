@@ -72,6 +72,7 @@ nb::dict dictionary(DecentralizedResult&& result, const Watcher& watch) {
   for (Block<double>& basis : result.bases) bases.append(given(std::move(basis)));
   out["bases"] = bases;
   out["eigenvalues"] = given(std::move(result.eigenvalues));
+  out["exponent"] = result.exponent;
   out["status"] = name(result.status);
   out["interrupted"] = watch.interrupted();
   out["iterations"] = result.iterations;

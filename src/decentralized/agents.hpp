@@ -23,6 +23,7 @@ struct Method {
   bool polar = false;        ///< factor by polar decomposition, so that columns do not turn from step to step
   bool nonnegative = false;  ///< A is known to have no eigenvalue below zero
   bool ritz = false;         ///< the answer is the leading k Ritz vectors of the block; else its first k columns
+  int exponent = 0;          ///< all A_i are divided by 2^exponent, and so is the momentum's edge
   Momentum momentum = {};    ///< none for the plain methods
   Damping damping = Damping::symmetric;
 };

@@ -24,6 +24,7 @@
 #include "decentralized/agents.hpp"
 #include "decentralized/outcome.hpp"
 #include "decentralized/pacing.hpp"
+#include "decentralized/scaling.hpp"
 #include "decentralized/verification.hpp"
 #include "hearsay/angles.hpp"
 #include "hearsay/error.hpp"
@@ -53,12 +54,13 @@ void validate(const DecentralizedOptions& options, Index d) {
           fmt::format("tolerance = {}: must be finite and not negative", options.tolerance));
 }
 
-// Facts every agent must share, agreed on before the first step: the dimension, and whether all A_i are known to be
-// positive semidefinite.
-constexpr Index facts_shared = 3;
+// Facts every agent must share, agreed on before the first step: the dimension, the power of two that all matrices are
+// divided by, and whether all A_i are known to be positive semidefinite.
+constexpr Index facts_shared = 5;
 struct Shared {
   Index d;
   bool positive_semidefinite;
+  int exponent = 0;
 };
 
 Shared agree_on_facts(NetworkRef net, std::span<const OperatorRef<double>> A) {
@@ -67,10 +69,9 @@ Shared agree_on_facts(NetworkRef net, std::span<const OperatorRef<double>> A) {
   Block<double> votes(net.local_agents(), facts_shared);
   for (Index i = 0; i < votes.rows(); ++i) {
     const auto& agent = A[static_cast<std::size_t>(i)];
-    require(agent.facts().exponent == 0, fmt::format("agent {}: its matrix is scaled by 2^{}; rescale its data first",
-                                                     net.agent(i), agent.facts().exponent));
     const auto d = static_cast<double>(agent.dim());
-    votes.row(i) << d, -d, agent.facts().positive_semidefinite ? 0 : 1;
+    const double exponent = agent.facts().exponent;
+    votes.row(i) << d, -d, agent.facts().positive_semidefinite ? 0 : 1, exponent, -exponent;
   }
   agree_on_maximum(net, votes);
   for (Index i = 0; i < votes.rows(); ++i) {
@@ -78,8 +79,15 @@ Shared agree_on_facts(NetworkRef net, std::span<const OperatorRef<double>> A) {
     require(smallest == largest,
             fmt::format("agent {} has dimension {}: must be the same everywhere, and others range from {} to {}",
                         net.agent(i), A[static_cast<std::size_t>(i)].dim(), smallest, largest));
+    require(
+        votes(i, 3) == -votes(i, 4),
+        fmt::format("agent {}: its matrix is divided by 2^{}: must be the same everywhere, and others range from {} "
+                    "to {}",
+                    net.agent(i), A[static_cast<std::size_t>(i)].facts().exponent, -votes(i, 4), votes(i, 3)));
   }
-  return {.d = A.empty() ? 0 : A.front().dim(), .positive_semidefinite = votes.rows() == 0 || votes(0, 2) == 0};
+  return {.d = A.empty() ? 0 : A.front().dim(),
+          .positive_semidefinite = votes.rows() == 0 || votes(0, 2) == 0,
+          .exponent = A.empty() ? 0 : A.front().facts().exponent};
 }
 
 // Whether to begin with a block of many columns: for the method that can narrow it later, where the rounds it saves are
@@ -103,7 +111,8 @@ Index extra_columns(const DecentralizedOptions& options, bool estimated, bool wi
 
 Method settle(const Shared& shared, const DecentralizedOptions& options, bool reliable) {
   validate(options, shared.d);
-  const Momentum momentum = accelerated(options.algorithm) ? options.momentum : Momentum::none();
+  Momentum momentum = accelerated(options.algorithm) ? options.momentum : Momentum::none();
+  momentum.edge = std::ldexp(momentum.edge, -shared.exponent);
   const bool estimated = momentum.rule == Momentum::Rule::automatic || momentum.rule == Momentum::Rule::paper;
   // A momentum given as a number, and the paper's own rule, mean the paper's recurrence unless told otherwise.
   const bool centred = options.damping == Damping::automatic
@@ -118,6 +127,7 @@ Method settle(const Shared& shared, const DecentralizedOptions& options, bool re
           .polar = options.algorithm == Algorithm::adeepca,
           .nonnegative = shared.positive_semidefinite || centred,
           .ritz = p > options.rank + 1,
+          .exponent = shared.exponent,
           .momentum = momentum,
           .damping = centred ? Damping::centred : Damping::symmetric};
 }
@@ -228,7 +238,7 @@ class Run {
       }
       entry_.residual = std::max(entry_.residual, agent.residual);
       entry_.disagreement = std::max(entry_.disagreement, heard_nobody(i) ? unheard : after);
-      entry_.momentum = std::max(entry_.momentum, agent.beta);
+      entry_.momentum = std::max(entry_.momentum, std::ldexp(agent.beta, 2 * method_.exponent));
       message_noise_.last = std::max(message_noise_.last, agent.untold);
     }
     message_noise_.largest = std::max(message_noise_.largest, message_noise_.last);
@@ -417,8 +427,10 @@ class Run {
     result.nonnegative = method_.nonnegative;
     result.residual = entry_.residual;
     result.disagreement = entry_.disagreement;
+    result.exponent = method_.exponent;
     for (const Index i : agents_.present()) {
-      result.eigenvalues.row(i) = agents_.eigenvalues(i);
+      // Without a single product that was finite there are none.
+      if (agents_.eigenvalues(i).size() == method_.k) result.eigenvalues.row(i) = agents_.eigenvalues(i);
       result.next_eigenvalue(i) = agents_.next_eigenvalue(i);
       result.bases[static_cast<std::size_t>(i)] = agents_.eigenvectors(i);
     }
@@ -486,11 +498,19 @@ class Run {
 
 }  // namespace
 
-DecentralizedResult decentralized_pca(NetworkRef net, std::span<const OperatorRef<double>> A,
-                                      const DecentralizedOptions& options, const DecentralizedHooks& hooks) {
+DecentralizedResult detail::scaled_decentralized_pca(NetworkRef net, std::span<const OperatorRef<double>> A,
+                                                     const DecentralizedOptions& options,
+                                                     const DecentralizedHooks& hooks) {
   Epoch everyone{.reason = "start", .members = std::vector<Index>(static_cast<std::size_t>(net.agents()))};
   std::iota(everyone.members.begin(), everyone.members.end(), Index{0});
   return Run(net, net.begin_iteration(0).value_or(everyone), A, options, hooks).run();
+}
+
+DecentralizedResult decentralized_pca(NetworkRef net, std::span<const OperatorRef<double>> A,
+                                      const DecentralizedOptions& options, const DecentralizedHooks& hooks) {
+  DecentralizedResult result = detail::scaled_decentralized_pca(net, A, options, hooks);
+  detail::unscale_or_tell(result);
+  return result;
 }
 
 Traffic planned_traffic(const GossipMatrix& W, Index dimension, const DecentralizedOptions& options,

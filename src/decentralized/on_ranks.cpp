@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "decentralized/outcome.hpp"
+#include "decentralized/scaling.hpp"
 #include "hearsay/decentralized_on_ranks.hpp"
 #include "hearsay/error.hpp"
 #include "network/bytes.hpp"
@@ -62,6 +63,7 @@ std::vector<Index> get_numbers(ByteReader& reader) {
 // Everything about the run that is not an agent's own.
 void put_summary(ByteWriter& writer, const DecentralizedResult& result) {
   writer.put(result.status);
+  writer.put(result.exponent);
   writer.put(result.iterations);
   writer.put(result.residual);
   writer.put(result.disagreement);
@@ -99,6 +101,7 @@ void put_summary(ByteWriter& writer, const DecentralizedResult& result) {
 
 void get_summary(ByteReader& reader, DecentralizedResult& result) {
   result.status = reader.get<Status>();
+  result.exponent = reader.get<int>();
   result.iterations = reader.get<Index>();
   result.residual = reader.get<double>();
   result.disagreement = reader.get<double>();
@@ -191,7 +194,7 @@ DecentralizedResult decentralized_pca(RankNetwork& net, std::span<const Operator
   DecentralizedResult result;
   net.run([&] {
     if (net.local_agents() > 0)
-      result = decentralized_pca(NetworkRef(net), A, options, hooks);
+      result = detail::scaled_decentralized_pca(NetworkRef(net), A, options, hooks);
     else
       require(A.empty(), fmt::format("{} operators: must be 0, for no agent lives on rank {}", A.size(), ranks.rank()));
   });
@@ -203,11 +206,14 @@ DecentralizedResult decentralized_pca(RankNetwork& net, std::span<const Operator
   const std::vector<std::string> said = ranks.gather(here.bytes());
   if (ranks.rank() == 0) {
     assemble(said, options, result);
+    detail::unscale_or_tell(result);  // for everyone, by what all agents found
     put_summary(agreed, result);
   }
   const std::string summary = ranks.broadcast(agreed.bytes());
   ByteReader reader(summary);
+  const int scaled = ranks.rank() == 0 ? 0 : result.exponent;
   get_summary(reader, result);
+  if (result.exponent != scaled && ranks.rank() != 0) detail::multiply_by_power(result, scaled);
   return result;
 }
 

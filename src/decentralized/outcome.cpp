@@ -9,6 +9,7 @@
 #include <limits>
 #include <string_view>
 
+#include "decentralized/scaling.hpp"
 #include "hearsay/angles.hpp"
 #include "hearsay/decentralized.hpp"
 
@@ -172,6 +173,27 @@ void detail::judge_definition(DecentralizedResult& result, double tolerance) {
   result.defined_agreement = least.rank > 0 ? basis_agreement(leading) : 0;
   if (result.status == Status::converged) result.status = Status::ambiguous;
   result.notes.push_back(definition_note(result, k));
+}
+
+void detail::multiply_by_power(DecentralizedResult& result, int exponent) {
+  const auto scaled = [exponent](double theta) { return std::ldexp(theta, exponent); };
+  result.eigenvalues = result.eigenvalues.unaryExpr(scaled).eval();
+  result.next_eigenvalue = result.next_eigenvalue.unaryExpr(scaled).eval();
+}
+
+void detail::unscale_or_tell(DecentralizedResult& result) {
+  const int exponent = result.exponent;
+  if (exponent == 0) return;
+  for (Index i = 0; i < result.eigenvalues.rows(); ++i) {
+    if (!result.eigenvalues.row(i).allFinite()) continue;  // of an agent that is gone
+    const double first = result.eigenvalues(i, 0), own = std::ldexp(first, exponent);
+    if (std::isfinite(own) && (first == 0 || std::abs(own) >= std::numeric_limits<double>::min())) continue;
+    result.notes.push_back(fmt::format(
+        "the eigenvalues lie outside the range of the number type: they are given divided by 2^{}", exponent));
+    return;
+  }
+  multiply_by_power(result, exponent);
+  result.exponent = 0;
 }
 
 std::string detail::floor_note(double agreement, Index rounds) {

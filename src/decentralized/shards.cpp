@@ -1,20 +1,63 @@
 // The matrices agents hold: a share of the rows, or a node and its edges.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "decentralized/scaling.hpp"
 #include "hearsay/decentralized.hpp"
 #include "hearsay/error.hpp"
 #include "hearsay/graph_tools.hpp"
 #include "hearsay/linalg.hpp"
 
 namespace hearsay {
+namespace {
 
-CovarianceShard::CovarianceShard(Block<double> rows, double weight)
-    : rows_(std::move(rows)), weight_(weight), samples_(rows_.rows()) {
+// The squares of numbers up to this, and sums of very many of them, are in the range of the least precise message.
+constexpr double largest_as_it_is = 0x1p50;
+
+// Divided by the power of two before they are centred: a difference may overflow where neither number does.
+std::vector<CovarianceShard> centred_shards(std::vector<Block<double>> shards, const Vector<double>* mean) {
+  Index samples = 0;
+  double largest = 0;
+  for (const auto& shard : shards) {
+    samples += shard.rows();
+    largest = std::max(largest, detail::largest_magnitude(shard));
+  }
+  require(samples > 0, fmt::format("{} shards: at least one must have a row", shards.size()));
+  const int exponent = data_exponent(largest);
+  Block<double> offset = mean != nullptr ? Block<double>(mean->transpose()) : Block<double>();
+  detail::divide_by_power(offset, exponent);
+  std::vector<CovarianceShard> operators;
+  for (auto& shard : shards) {
+    detail::divide_by_power(shard, exponent);
+    if (mean != nullptr) shard.rowwise() -= offset.row(0);
+    operators.emplace_back(std::move(shard), static_cast<double>(shards.size()) / static_cast<double>(samples),
+                           exponent);
+  }
+  return operators;
+}
+
+}  // namespace
+
+int data_exponent(double largest) {
+  if (!(largest > 0) || !std::isfinite(largest)) return 0;
+  return largest <= largest_as_it_is && largest >= 1 / largest_as_it_is ? 0 : std::ilogb(largest);
+}
+
+double detail::largest_magnitude(const Block<double>& rows) { return rows.size() > 0 ? rows.cwiseAbs().maxCoeff() : 0; }
+
+void detail::divide_by_power(Block<double>& rows, int exponent) {
+  if (exponent != 0) rows = rows.unaryExpr([exponent](double x) { return std::ldexp(x, -exponent); }).eval();
+}
+
+CovarianceShard::CovarianceShard(Block<double> rows, double weight, int exponent)
+    : rows_(std::move(rows)), weight_(weight), exponent_(exponent), samples_(rows_.rows()) {
   require(rows_.cols() > 0, "shard of 0 columns: must have at least one");
   require(std::isfinite(weight) && weight >= 0, fmt::format("weight = {}: must be finite and not negative", weight));
   if (!all_finite<double>(rows_)) throw DataError("shard: has a value that is not finite");
+  if (!std::isfinite(weight * rows_.squaredNorm()))  // a bound on the product with any column of length one
+    throw DataError("shard: the squares of its values are not finite; divide all data by the same power of two");
   // Two passes over m x d against one over d x d.
   formed_ = 2 * samples_ > dim();
   if (!formed_) return;
@@ -43,24 +86,16 @@ std::vector<CovarianceShard> covariance_shards(const Block<double>& data, const 
       if (!(rows[r] >= 0 && rows[r] < data.rows()))
         throw InvalidArgument(fmt::format("row {} of a shard: must lie in [0, {})", rows[r], data.rows()));
       shard.row(static_cast<Index>(r)) = data.row(rows[r]);
-      if (mean != nullptr) shard.row(static_cast<Index>(r)) -= mean->transpose();
     }
   }
-  return covariance_shards(shards);
+  return centred_shards(std::move(shards), mean);
 }
 
 std::vector<CovarianceShard> covariance_shards(const std::vector<Block<double>>& shards) {
-  Index samples = 0;
-  for (std::size_t i = 0; i < shards.size(); ++i) {
-    samples += shards[i].rows();
+  for (std::size_t i = 0; i < shards.size(); ++i)
     require(shards[i].cols() == shards[0].cols(), fmt::format("shard {} has {} columns: must have {}, as shard 0 has",
                                                               i, shards[i].cols(), shards[0].cols()));
-  }
-  require(samples > 0, fmt::format("{} shards: at least one must have a row", shards.size()));
-  std::vector<CovarianceShard> operators;
-  for (const auto& shard : shards)
-    operators.emplace_back(shard, static_cast<double>(shards.size()) / static_cast<double>(samples));
-  return operators;
+  return centred_shards(shards, nullptr);
 }
 
 double covariance_scale(std::span<const CovarianceShard> shards, std::span<const Index> contributors) {

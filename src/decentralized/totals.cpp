@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "decentralized/scaling.hpp"
 #include "hearsay/decentralized_on_ranks.hpp"
 #include "hearsay/error.hpp"
 #include "network/bytes.hpp"
@@ -15,6 +16,7 @@ namespace {
 
 struct ShardShape {
   Index agent, rows, cols;
+  double largest;  // magnitude
   std::string name;
 };
 
@@ -25,6 +27,7 @@ std::vector<ShardShape> shapes_of(Transport& ranks, const Shards& shards) {
     here.put(shards.local[i]);
     here.put(shards.rows[i].rows());
     here.put(shards.rows[i].cols());
+    here.put(detail::largest_magnitude(shards.rows[i]));
     here.put(std::string_view(i < shards.names.size() ? shards.names[i] : fmt::format("shard {}", shards.local[i])));
   }
   std::vector<ShardShape> shapes;
@@ -34,6 +37,7 @@ std::vector<ShardShape> shapes_of(Transport& ranks, const Shards& shards) {
       shape.agent = reader.get<Index>();
       shape.rows = reader.get<Index>();
       shape.cols = reader.get<Index>();
+      shape.largest = reader.get<double>();
       shape.name = reader.text();
     }
   std::stable_sort(shapes.begin(), shapes.end(),
@@ -58,10 +62,14 @@ void validate(const std::vector<ShardShape>& shapes, Index agents) {
                                   shapes.front().cols, shapes.front().name));
 }
 
-// Row by row, so that the order of the sum is that of the rows alone.
-Block<double> sum_of_rows(const Block<double>& rows) {
+// Row by row, so that the order of the sum is that of the rows alone; of 2^-exponent times the rows.
+Block<double> sum_of_rows(const Block<double>& rows, int exponent) {
   Block<double> sum = Block<double>::Zero(1, rows.cols());
-  for (Index r = 0; r < rows.rows(); ++r) sum.row(0) += rows.row(r);
+  for (Index r = 0; r < rows.rows(); ++r) {
+    Block<double> row = rows.row(r);
+    detail::divide_by_power(row, exponent);
+    sum += row;
+  }
   return sum;
 }
 
@@ -74,19 +82,22 @@ ShardTotals totals_of(Transport& ranks, const Shards& shards) {
   });
   const std::vector<ShardShape> shapes = shapes_of(ranks, shards);
   validate(shapes, shards.agents);
-  ShardTotals totals{.dimension = shapes.front().cols, .samples = 0, .mean = {}, .sizes = {}};
+  ShardTotals totals{.dimension = shapes.front().cols, .samples = 0, .mean = {}, .exponent = 0, .sizes = {}};
+  double largest = 0;
   for (const ShardShape& shape : shapes) {
+    largest = std::max(largest, shape.largest);
     totals.samples += shape.rows;
     totals.sizes.push_back(shape.rows);
   }
   if (totals.samples == 0)
     throw DataError(fmt::format("{} shards, the first of them {}: at least one must have a row", shapes.size(),
                                 shapes.front().name));
+  totals.exponent = data_exponent(largest);
 
   ByteWriter here;
   for (std::size_t i = 0; i < shards.local.size(); ++i) {
     here.put(shards.local[i]);
-    here.put(sum_of_rows(shards.rows[i]));
+    here.put(sum_of_rows(shards.rows[i], totals.exponent));
   }
   std::vector<Block<double>> sums(shapes.size());  // by agent, at rank 0
   for (const std::string& bytes : ranks.gather(here.bytes()))
@@ -98,7 +109,9 @@ ShardTotals totals_of(Transport& ranks, const Shards& shards) {
   if (ranks.rank() == 0) {
     Block<double> total = Block<double>::Zero(1, totals.dimension);
     for (const Block<double>& sum : sums) total += sum;
-    agreed.put(Block<double>(total / static_cast<double>(totals.samples)));
+    total /= static_cast<double>(totals.samples);
+    detail::divide_by_power(total, -totals.exponent);
+    agreed.put(total);
   }
   const std::string said = ranks.broadcast(agreed.bytes());
   totals.mean = ByteReader(said).block().row(0).transpose();
@@ -107,12 +120,15 @@ ShardTotals totals_of(Transport& ranks, const Shards& shards) {
 
 std::vector<CovarianceShard> covariance_shards(Shards shards, const ShardTotals& totals, bool center) {
   const double weight = static_cast<double>(shards.agents) / static_cast<double>(totals.samples);
+  Block<double> mean = totals.mean.transpose();
+  detail::divide_by_power(mean, totals.exponent);
   std::vector<CovarianceShard> operators;
   for (Block<double>& rows : shards.rows) {
     require(rows.cols() == totals.dimension,
             fmt::format("shard of {} columns: must have {}, as the totals say", rows.cols(), totals.dimension));
-    if (center) rows.rowwise() -= totals.mean.transpose();
-    operators.emplace_back(std::move(rows), weight);
+    detail::divide_by_power(rows, totals.exponent);
+    if (center) rows.rowwise() -= mean.row(0);
+    operators.emplace_back(std::move(rows), weight, totals.exponent);
   }
   return operators;
 }

@@ -39,8 +39,9 @@ SumOperator<S>::SumOperator(std::vector<OperatorRef<S>> terms, S weight) : terms
     require(terms_[i].dim() == terms_[0].dim(),
             fmt::format("term {} of the sum has dimension {}: must be {}, as term 1 has", i + 1, terms_[i].dim(),
                         terms_[0].dim()));
-    require(terms_[i].facts().exponent == 0, fmt::format("term {} of the sum is scaled by 2^{}: rescale its data first",
-                                                         i + 1, terms_[i].facts().exponent));
+    require(terms_[i].facts().exponent == terms_[0].facts().exponent,
+            fmt::format("term {} of the sum is scaled by 2^{}: must be 2^{}, as term 1 is", i + 1,
+                        terms_[i].facts().exponent, terms_[0].facts().exponent));
   }
 }
 
@@ -57,7 +58,7 @@ void SumOperator<S>::apply(ConstBlockView<S> X, BlockView<S> Y) const {
 
 template <class S>
 OperatorFacts SumOperator<S>::facts() const {
-  OperatorFacts sum{.positive_semidefinite = weight_ >= 0, .exact = true};
+  OperatorFacts sum{.positive_semidefinite = weight_ >= 0, .exponent = terms_.front().facts().exponent, .exact = true};
   for (const auto& term : terms_) {
     const OperatorFacts facts = term.facts();
     sum.positive_semidefinite = sum.positive_semidefinite && facts.positive_semidefinite;

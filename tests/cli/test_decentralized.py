@@ -47,6 +47,24 @@ def test_every_agent_finds_the_components_of_all_the_data(hearsay, tmp_path, alg
     assert [agent["source"] for agent in result["per_agent"]] == names
 
 
+@pytest.mark.parametrize("unit, large", [("", "1e100"), ("", "1e155"), ("", "1e300"), ("e-210", "1e-200")])
+def test_extreme_numbers_in_one_shard_are_an_answer_like_any_other(hearsay, tmp_path, unit, large):
+    for name, rows in (("a.csv", ["12", "34"]), ("b.csv", ["51", "22"]), ("c.csv", ["21"])):
+        (tmp_path / name).write_text("".join(f"{x}{unit},{y}{unit}\n" for x, y in rows))
+    with open(tmp_path / "c.csv", "a") as file:
+        file.write(f"4{unit},{large}\n")
+
+    exact = hearsay.json("decentralized", "a.csv", "b.csv", "c.csv", "-k", 1, "--reference", "exact")
+    rounded = hearsay.json("decentralized", "a.csv", "b.csv", "c.csv", "-k", 1, "--message-precision", "bfloat16")
+
+    for result in (exact, rounded):
+        assert result["status"] == "converged"
+        # One number that dwarfs the other five, less their mean: (1/6)(1 - 1/6) of its square.
+        assert np.isclose(np.log2(result["eigenvalues"][0]) + result["exponent"], 2 * np.log2(float(large)) + np.log2(5 / 36))
+        assert (result["exponent"] != 0) == (large != "1e100")
+    assert max(agent["sin_theta"] for agent in exact["per_agent"]) <= 1e-9
+
+
 def test_a_directory_is_a_shard_per_file(hearsay, tmp_path):
     (tmp_path / "sites").mkdir()
     names, _ = federation(tmp_path / "sites")
@@ -142,7 +160,7 @@ def test_every_byte_is_accounted_for(hearsay, tmp_path, precision, size):
     block = result["dimension"] * result["columns"] * size
     assert result["rounds"] == rounds * iterations
     assert result["messages"] == 2 * 3 * (result["rounds"] + result["control_rounds"])
-    assert result["bytes"] == 6 * (result["rounds"] * (block + 8 * votes) + result["control_rounds"] * 8 * 3)
+    assert result["bytes"] == 6 * (result["rounds"] * (block + 8 * votes) + result["control_rounds"] * 8 * 5)
     assert result["bytes_per_edge"] * result["edges"] == result["bytes"]
     assert (result["message_noise"]["largest"] > 0) == (precision != "double")
 

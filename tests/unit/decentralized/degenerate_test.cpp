@@ -208,6 +208,73 @@ TEST(DecentralizedPca, RefusesAgentsWithoutAnOperatorOrOfAnotherDimension) {
             "2 operators: must be 3, one for each agent here");
 }
 
+// Powers of two scale without rounding, so that the very bits of the bases must be those of ordinary data.
+TEST(ExtremeData, HaveTheBasesOfOrdinaryDataAndTheirEigenvaluesTimesAPowerOfTwo) {
+  const Block<double> data = random_block(60, 6, 21) * random_block(6, 6, 22);
+  const Vector<double> mean = data.colwise().mean();
+  const Split split = contiguous_split(60, 3);
+  for (const auto precision : {MessagePrecision::real64, MessagePrecision::bfloat16})
+    for (const Algorithm algorithm : {Algorithm::depm, Algorithm::adepm, Algorithm::deepca, Algorithm::adeepca}) {
+      const auto solve = [&](int exponent) {
+        const double scale = std::ldexp(1.0, exponent);
+        const Vector<double> offset = scale * mean;
+        const auto shards = covariance_shards(scale * data, split, &offset);
+        LocalNetwork net(GossipMatrix::ring(3), precision);
+        return decentralized_pca(net, operators_of(shards),
+                                 {.algorithm = algorithm, .rank = 2, .max_iterations = 60, .tolerance = 1e-8});
+      };
+      const auto ordinary = solve(0);
+      for (const int exponent : {-1000, -500, 70, 500, 996, 1015}) {
+        const auto result = solve(exponent);
+
+        EXPECT_EQ(result.digest, ordinary.digest) << name(algorithm) << exponent;
+        EXPECT_EQ(result.status, ordinary.status);
+        EXPECT_EQ(result.exponent != 0, std::abs(exponent) > 500) << exponent;
+        EXPECT_EQ(result.notes.size(), ordinary.notes.size() + (result.exponent != 0 ? 1 : 0));
+        for (Index j = 0; j < 2; ++j)
+          EXPECT_EQ(std::ldexp(result.eigenvalues(1, j), result.exponent - 2 * exponent), ordinary.eigenvalues(1, j));
+      }
+    }
+}
+
+TEST(ExtremeData, TakeTheirOwnMomentum) {
+  const auto solve = [](double scale) {
+    const auto shards = covariance_shards(scale * random_block(40, 5, 23), contiguous_split(40, 2));
+    LocalNetwork net(GossipMatrix::ring(2));
+    return decentralized_pca(
+        net, operators_of(shards),
+        {.rank = 1, .max_iterations = 10, .tolerance = 0, .momentum = Momentum::fixed(0.04 * std::pow(scale, 4))});
+  };
+
+  EXPECT_EQ(solve(0x1p200).digest, solve(1).digest);
+  EXPECT_EQ(solve(0x1p200).momentum, std::ldexp(solve(1).momentum, 800));
+}
+
+TEST(ExtremeData, AreRefusedWhereNobodyScaledThemAndWhereAgentsScaledThemDifferently) {
+  const Block<double> huge = Block<double>::Constant(3, 2, 1e300);
+  const std::vector<CovarianceShard> unlike = {CovarianceShard(random_block(3, 2, 1), 1, 7),
+                                               CovarianceShard(random_block(3, 2, 2), 1, 8)};
+  LocalNetwork net(GossipMatrix::ring(2));
+
+  EXPECT_THROW(CovarianceShard(huge, 1), DataError);
+  EXPECT_EQ(refusal([&] { return decentralized_pca(net, operators_of(unlike), {.rank = 1}); }),
+            "agent 0: its matrix is divided by 2^14: must be the same everywhere, and others range from 14 to 16");
+}
+
+TEST(FaultyOperator, ThatNeverGaveAFiniteProductLeavesNoEigenvalues) {
+  const CallbackOperator<double> overflows(
+      2, [](ConstBlockView<double>, BlockView<double> Y) { Y.setConstant(std::numeric_limits<double>::infinity()); });
+  const std::vector<OperatorRef<double>> agents(3, overflows);
+  for (const Algorithm algorithm : {Algorithm::depm, Algorithm::adepm, Algorithm::deepca, Algorithm::adeepca}) {
+    LocalNetwork net(GossipMatrix::ring(3));
+    const auto result = decentralized_pca(net, agents, {.algorithm = algorithm, .rank = 1});
+
+    EXPECT_EQ(result.status, Status::breakdown);
+    EXPECT_TRUE(result.eigenvalues.array().isNaN().all());
+    for (const auto& basis : result.bases) EXPECT_TRUE(basis.allFinite());
+  }
+}
+
 TEST(FaultyOperator, EndsInABreakdownEverywhereAtOnce) {
   const Problem problem = planted_problem(4, 60, 6, 2, 0.8, 9);
   auto operators = problem.operators();

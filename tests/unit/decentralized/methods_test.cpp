@@ -155,7 +155,7 @@ TEST(DecentralizedPca, CountsExactlyWhatItSent) {
   const auto result = run(problem, {.rounds = 5, .max_iterations = 11, .tolerance = 0});
 
   const Index block = 20 * 5;                      // d x (k + 1)
-  const Index votes = 7, facts = 3, diameter = 3;  // numbers that come along, and that were agreed on at the start
+  const Index votes = 7, facts = 5, diameter = 3;  // numbers that come along, and that were agreed on at the start
   EXPECT_EQ(result.traffic.rounds, 55);
   EXPECT_EQ(result.traffic.control_rounds, diameter);
   EXPECT_EQ(result.traffic.messages, 12 * (55 + diameter));

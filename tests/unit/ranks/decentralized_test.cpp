@@ -214,6 +214,33 @@ TEST(CovarianceShards, OnRanksAverageToTheCovarianceOfAllTheData) {
   });
 }
 
+TEST(CovarianceShards, OnRanksAreDividedByAPowerOfTwoThatAllAgreeOn) {
+  const Block<double> data = test::random_block(90, 5, 8).array() + 10;
+  const Split split = contiguous_split(90, 6);
+  on_ranks([&](Transport& ranks) {
+    RankNetwork net(ranks, GossipMatrix::ring(6));
+    const auto solve = [&](const Block<double>& all) {
+      Shards shards = shards_here(net, all, split);
+      const auto totals = totals_of(ranks, shards);
+      const auto A = covariance_shards(std::move(shards), totals, true);
+      return decentralized_pca(net, operators_of(A), {.rank = 2, .max_iterations = 30});
+    };
+    const auto ordinary = solve(data);
+    for (const int exponent : {60, -60, 1015}) {
+      const auto result = solve(std::ldexp(1.0, exponent) * data);
+
+      EXPECT_EQ(result.digest, ordinary.digest);
+      EXPECT_EQ(result.exponent != 0, exponent == 1015);
+      for (Index i = 0; i < result.eigenvalues.rows(); ++i)
+        EXPECT_EQ(std::ldexp(result.eigenvalues(i, 0), result.exponent - 2 * exponent), ordinary.eigenvalues(i, 0));
+    }
+    Block<double> one_shard = data;  // of one agent alone; the others must follow
+    one_shard(0, 3) = 1e155;
+    const auto result = solve(one_shard);
+    for (const auto& basis : result.bases) EXPECT_GE(std::abs(basis(3, 0)), 1 - 1e-12);
+  });
+}
+
 TEST(ShardTotals, NameTheShardsWhoseDimensionsDiffer) {
   on_ranks([](Transport& ranks) {
     RankNetwork net(ranks, GossipMatrix::ring(5));
