@@ -178,6 +178,7 @@ int run(Job job, const Ranks& launched) {
   if (!federation.shards.empty() && ranks.size() == 1)
     result.eigenvalues *= covariance_scale(federation.shards, result.contributors);
   result.notes.insert(result.notes.begin(), known.notes.begin(), known.notes.end());
+  result.notes.insert(result.notes.begin(), federation.notes.begin(), federation.notes.end());
   if (interrupt.interrupted()) result.notes.push_back("interrupted: these are the best bases so far");
 
   ranks.everywhere([&] {

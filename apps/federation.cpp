@@ -131,8 +131,11 @@ Federation of_shards(const Job& job, Transport& ranks) {
                                                {.label_column = job.label_column});
     if (apart) require_agents(job, shards.agents, "shards");
   });
-  const ShardTotals totals = totals_of(ranks, shards);
   Federation federation{.agents = shards.agents};
+  for (const std::string& shard : align_columns(ranks, shards, job.columns))
+    federation.notes.push_back(
+        fmt::format("{}: its columns were put into the order of the first shard's, by their names", shard));
+  const ShardTotals totals = totals_of(ranks, shards);
   federation.held = {.dimension = totals.dimension,
                      .samples = totals.samples,
                      .samples_of = totals.sizes,

@@ -15,6 +15,7 @@ namespace hearsay::app {
 struct Federation {
   Index agents = 0;                          ///< n, everywhere
   Holdings held = {};                        ///< of all of them
+  std::vector<std::string> notes = {};       ///< what was done to them
   std::vector<CovarianceShard> shards = {};  ///< of the agents here: either these
   std::vector<NodeOperator> nodes = {};      ///< or these
   std::optional<Graph> graph = {};           ///< that the nodes belong to

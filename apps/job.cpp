@@ -20,6 +20,12 @@ struct Setter {
 
 constexpr Setter setters[] = {
     {"label-column", [](Job& job, const std::string& text) { job.label_column = text; }},
+    {"columns",
+     [](Job& job, const std::string& text) {
+       require(text == "by-name" || text == "by-position",
+               fmt::format("columns = {}: must be one of {}", text, find_option("columns").range));
+       job.columns = text == "by-name" ? ColumnMatch::by_name : ColumnMatch::by_position;
+     }},
     {"shift", [](Job& job, const std::string& text) { job.shift = parse_real("shift", text); }},
     {"block-rows", [](Job& job, const std::string& text) { job.block_rows = parse_integer("block-rows", text, 1); }},
     {"clusters", [](Job& job, const std::string& text) { job.clusters = parse_integer("clusters", text, 1); }},

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "commands.hpp"
+#include "hearsay/decentralized_on_ranks.hpp"
 #include "hearsay/faults.hpp"
 #include "hearsay/options.hpp"
 
@@ -35,6 +36,7 @@ struct Job {
   bool one_per_rank = false;
   bool quick = false;
   std::string label_column;
+  ColumnMatch columns = ColumnMatch::by_name;
   double shift = 0;
   Index block_rows = 1024;
   std::optional<double> audit;

@@ -84,8 +84,10 @@ Shards read_shards(std::span<const std::filesystem::path> files, std::span<const
   Shards shards{.agents = static_cast<Index>(files.size()), .local = {local.begin(), local.end()}};
   for (const Index agent : local) {
     const auto& file = files[static_cast<std::size_t>(agent)];
+    Data data = read_data(file, options);
     shards.names.push_back(file.string());
-    shards.rows.push_back(dense(read_data(file, options), file.string()));
+    shards.columns.push_back(std::move(data.column_names));
+    shards.rows.push_back(dense(std::move(data), file.string()));
   }
   return shards;
 }

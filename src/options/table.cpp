@@ -122,6 +122,10 @@ constexpr OptionRecord table[] = {
     {"label-column", "", "N|NAME|last", text, "", "a number counted from 1, a name of the header, or last",
      "A column that is no feature, and is left out; --split by-label goes by it", input,
      in_pca | in_decentralized | in_plan},
+    {"columns", "", "RULE", choice, "by-name", "by-name|by-position",
+     "Which columns of two shards are the same feature: those of the same name in their headers, in the order of the "
+     "first shard, or those in the same place",
+     input, in_decentralized | in_plan},
     {"shift", "", "SIGMA", real, "0", "finite",
      "Solve A + SIGMA I, for a matrix with negative eigenvalues; the eigenvalues reported are those of A", input,
      in_eigs},

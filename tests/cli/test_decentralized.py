@@ -383,6 +383,44 @@ def test_bad_options_are_refused_and_nothing_is_written(hearsay, tmp_path, optio
     assert sorted(os.listdir(tmp_path)) == before
 
 
+def test_columns_of_the_same_name_are_the_same_feature(hearsay, tmp_path):
+    random = np.random.default_rng(6)
+    table = random.standard_normal((30, 3)) * [5, 2, 1]
+    orders = [[0, 1, 2], [2, 0, 1], [0, 1, 2]]
+    for i, order in enumerate(orders):
+        header = ",".join("abc"[j] for j in order)
+        np.savetxt(tmp_path / f"site{i}.csv", table[10 * i:10 * i + 10, order], delimiter=",", header=header,
+                   comments="", fmt="%.17g")
+    files = ["site0.csv", "site1.csv", "site2.csv", "-k", 2]
+    centred = table - table.mean(axis=0)
+    mixed = np.concatenate([table[10 * i:10 * i + 10, order] for i, order in enumerate(orders)])
+    mixed -= mixed.mean(axis=0)
+
+    named = hearsay.json("decentralized", *files, "--components", "named.npy")
+    placed = hearsay.json("decentralized", *files, "--columns", "by-position")
+
+    assert np.allclose(named["eigenvalues"], top(centred.T @ centred / 30, 2)[0], rtol=1e-9)
+    assert sin_theta(top(centred.T @ centred / 30, 2)[1], np.load(tmp_path / "named.npy")) <= 1e-8
+    assert named["notes"] == ["site1.csv: its columns were put into the order of the first shard's, by their names"]
+    assert np.allclose(placed["eigenvalues"], top(mixed.T @ mixed / 30, 2)[0], rtol=1e-9)
+    assert placed["notes"] == []
+
+
+@pytest.mark.parametrize("header, saying", [
+    ("a,z", ["site1.csv has no column 'b', which site0.csv has", "by-position"]),
+    ("a", ["site1.csv has no column 'b'"]),
+    ("b,a,c", ["site1.csv has a column 'c', which site0.csv has not"]),
+    ("a,a", ["two columns 'a'"]),
+    ("", ["site1.csv has no header, and site0.csv has one", "by-position"]),
+])
+def test_columns_that_do_not_match_are_named(hearsay, tmp_path, header, saying):
+    (tmp_path / "site0.csv").write_text("a,b\n1,2\n3,5\n")
+    numbers = ",".join("2" * (len(header.split(",")) if header else 2))
+    (tmp_path / "site1.csv").write_text((header + "\n" if header else "") + (numbers + "\n") * 2)
+
+    hearsay.refuses("decentralized", "site0.csv", "site1.csv", "-k", 1, saying=saying)
+
+
 def test_shards_of_different_dimensions_are_named(hearsay, tmp_path):
     names, _ = federation(tmp_path)
     (tmp_path / "odd.csv").write_text("1,2,3\n4,5,6\n")
