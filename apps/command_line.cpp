@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <optional>
 
 #include "commands.hpp"
 #include "hearsay/error.hpp"
@@ -13,6 +14,30 @@
 
 namespace hearsay::app {
 namespace {
+
+// What is asked for: a text, such as --help, or a command.
+struct Request {
+  std::string what;
+  std::optional<CLI::Success> text;
+};
+
+// Every rank must understand its command line, and all must be asked for the same.
+Request understood(CLI::App& root, int argc, char** argv, const Ranks& ranks) {
+  Request request;
+  ranks.transport.everywhere([&] {
+    try {
+      root.parse(argc, argv);
+    } catch (const CLI::Success& text) {  // --help, --version
+      request = {.what = text.get_name(), .text = text};
+    } catch (const CLI::ParseError& error) {
+      throw InvalidArgument(usage_message(root, error));
+    }
+  });
+  for (const CLI::App* command : root.get_subcommands()) request.what += fmt::format(" {}", command->get_name());
+  const Fact facts[] = {{"the version", version}, {"the command", request.what}};
+  ranks.transport.require_alike(facts);
+  return request;
+}
 
 int parse_and_run(int argc, char** argv, const Ranks& ranks) {
   CLI::App root("Principal subspaces of data and matrices, from products that may be inexact.", "hearsay");
@@ -37,13 +62,8 @@ int parse_and_run(int argc, char** argv, const Ranks& ranks) {
        {add_plan, add_reproduce, add_experiment, add_datasets, add_demo, add_info, add_completion, add_reference})
     add(root, action);
   style_help(root);
-  try {
-    root.parse(argc, argv);
-  } catch (const CLI::Success& request) {  // --help, --version
-    return ranks.transport.rank() == 0 ? root.exit(request) : done;
-  } catch (const CLI::ParseError& error) {
-    throw InvalidArgument(usage_message(root, error));
-  }
+  const Request request = understood(root, argc, argv, ranks);
+  if (request.text) return ranks.transport.rank() == 0 ? root.exit(*request.text) : done;
   return action();
 }
 
@@ -67,6 +87,9 @@ std::string joined(int argc, char** argv) {
 int run_command_line(int argc, char** argv, const Ranks& ranks) try {
   const int code = parse_and_run(argc, argv, ranks);
   return std::fflush(stdout) == 0 ? code : complain("standard output: cannot be written to", failed);
+} catch (const TimeoutError& error) {  // nobody else need know of it
+  complain(fmt::format("rank {}: {}", ranks.transport.rank(), error.what()).c_str(), communication_failed);
+  throw;
 } catch (const Error& error) {
   // Every rank throws these together, and one voice is enough.
   const ExitCode code = dynamic_cast<const CommunicationError*>(&error) != nullptr ? communication_failed : bad_input;

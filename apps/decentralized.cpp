@@ -6,9 +6,11 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cmath>
 
+#include "alike.hpp"
 #include "commands.hpp"
 #include "decentralized_report.hpp"
 #include "faults_file.hpp"
@@ -18,6 +20,7 @@
 #include "hearsay/error.hpp"
 #include "hearsay/faults.hpp"
 #include "hearsay/gossip.hpp"
+#include "hearsay/io/regular_file.hpp"
 #include "hearsay/operators/compose.hpp"
 #include "hearsay/spectrum.hpp"
 #include "inputs.hpp"
@@ -50,6 +53,7 @@ Pooled look_ahead(const Job& job, const Federation& federation, const std::vecto
       known.options.momentum.rule == Momentum::Rule::automatic)
     known.options.damping = Damping::centred;
   const bool exact = job.reference == "exact";
+  if (!exact && !job.reference.empty()) io::require_regular_file(job.reference);
   if (!exact) known.reference = load_reference(job.reference, d, k);
   if (!exact && !job.solve.optimal_momentum) return known;
   require(ranks.size() == 1,
@@ -129,14 +133,59 @@ Faults faults_of(const Job& job) {
   return faults;
 }
 
-Outcome gossip_over(Transport& ranks, const Job& job, const GossipMatrix& W, const std::vector<OperatorRef<double>>& A,
-                    const DecentralizedOptions& options, const DecentralizedHooks& hooks) {
-  const Faults faults = faults_of(job);
-  const bool faulty = !faults.links.empty() || !faults.agents.empty();
-  require(!faulty || ranks.size() == 1,
+bool any(const Faults& faults) { return !faults.links.empty() || !faults.agents.empty(); }
+
+// All that a rank does by itself before the first exchange of data.
+struct Prepared {
+  Holding holding = {};
+  std::optional<GossipMatrix> W = {};
+  Faults faults = {};
+};
+
+Prepared prepare(const Job& job, const Ranks& launched) {
+  const Transport& ranks = launched.transport;
+  Prepared prepared{.holding = read_holding(job, ranks)};
+  const Index agents = prepared.holding.agents();
+  require_ranks(job, launched, agents);
+  prepared.W = gossip_matrix(job, agents, prepared.holding.graph ? &*prepared.holding.graph : nullptr);
+  prepared.faults = faults_of(job);
+  validate(prepared.faults, *prepared.W);
+  require(!any(prepared.faults) || ranks.size() == 1,
           fmt::format("faults: are simulated in one process, and there are {} ranks", ranks.size()));
-  if (faulty) {
-    FaultyNetwork net(W, faults, job.network.precision);
+  return prepared;
+}
+
+std::string digest_of_matrix(const CsrMatrix<double>& W) {
+  std::vector<std::uint64_t> numbers(W.row_start.begin(), W.row_start.end());
+  numbers.insert(numbers.end(), W.columns.begin(), W.columns.end());
+  for (const double weight : W.values) numbers.push_back(std::bit_cast<std::uint64_t>(weight));
+  return digest_text(numbers);
+}
+
+// One agreement for all of it: a rank that cannot go on ends all of them, and so do ranks that do not mean the same.
+Prepared prepare_everywhere(Job& job, const Ranks& launched) {
+  Transport& ranks = launched.transport;
+  ranks.everywhere([&] {
+    job.input = job.inputs.front();
+    check(job);
+    if (ranks.rank() == 0) check_outputs(job);
+  });
+  ranks.require_alike(facts_of(job));
+  Prepared prepared;
+  ranks.everywhere([&] { prepared = prepare(job, launched); });
+  std::vector<Fact> facts = prepared.holding.facts;
+  facts.push_back({"the gossip matrix", digest_of_matrix(prepared.W->matrix())});
+  ranks.require_alike(facts);
+  return prepared;
+}
+
+Outcome gossip_over(Transport& ranks, const Job& job, const Prepared& prepared,
+                    const std::vector<OperatorRef<double>>& A, const DecentralizedOptions& options,
+                    const DecentralizedHooks& hooks, const InterruptGuard& interrupt) {
+  const GossipMatrix& W = *prepared.W;
+  if (any(prepared.faults)) {
+    FaultyNetwork net(W, prepared.faults, job.network.precision);
+    net.wait_while([&] { return !interrupt.interrupted(); });
     return {decentralized_pca(net, A, options, hooks), gossip_spectrum(W)};
   }
   if (ranks.size() > 1) {
@@ -149,15 +198,9 @@ Outcome gossip_over(Transport& ranks, const Job& job, const GossipMatrix& W, con
 
 int run(Job job, const Ranks& launched) {
   Transport& ranks = launched.transport;
-  job.input = job.inputs.front();
-  check(job);
-  ranks.everywhere([&] {
-    if (ranks.rank() == 0) check_outputs(job);
-  });
-  const Federation federation = load_federation(job, ranks);
-  require_ranks(job, launched, federation.agents);
+  Prepared prepared = prepare_everywhere(job, launched);
+  const Federation federation = federation_of(std::move(prepared.holding), job, ranks);
   const auto A = federation.operators();
-  const GossipMatrix W = gossip_matrix(job, federation.agents, federation.graph ? &*federation.graph : nullptr);
   Pooled known;
   ranks.everywhere([&] { known = look_ahead(job, federation, A, ranks); });
 
@@ -171,7 +214,7 @@ int run(Job job, const Ranks& launched) {
       if (progress.due()) progress.show(progress_text(entry, known.options.tolerance));
       return !interrupt.interrupted();
     };
-    outcome = gossip_over(ranks, job, W, A, known.options, hooks);
+    outcome = gossip_over(ranks, job, prepared, A, known.options, hooks, interrupt);
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   DecentralizedResult& result = outcome.result;
@@ -186,7 +229,7 @@ int run(Job job, const Ranks& launched) {
     if (ranks.rank() == 0)
       deliver({.job = job,
                .held = federation.held,
-               .W = W,
+               .W = *prepared.W,
                .spectrum = outcome.spectrum,
                .options = known.options,
                .result = result,

@@ -9,6 +9,7 @@
 
 #include "hearsay/error.hpp"
 #include "hearsay/io/file.hpp"
+#include "hearsay/io/regular_file.hpp"
 #include "hearsay/options.hpp"
 #include "json_reader.hpp"
 
@@ -118,7 +119,10 @@ Faults parse_faults(std::string_view text, std::string_view name) {
   return faults;
 }
 
-Faults read_faults(const std::filesystem::path& path) { return parse_faults(io::read_whole(path), path.string()); }
+Faults read_faults(const std::filesystem::path& path) {
+  io::require_regular_file(path);
+  return parse_faults(io::read_whole(path), path.string());
+}
 
 bool set_fault_flag(Faults& faults, std::string_view flag, std::string_view text) {
   if (flag == "drop" || flag == "loss") {

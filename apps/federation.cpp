@@ -1,8 +1,10 @@
 #include "federation.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -12,15 +14,19 @@
 #include "hearsay/error.hpp"
 #include "hearsay/graph_tools.hpp"
 #include "hearsay/io/datasets.hpp"
+#include "hearsay/io/file.hpp"
+#include "hearsay/io/regular_file.hpp"
 #include "hearsay/io/shards.hpp"
 #include "inputs.hpp"
+#include "network.hpp"
 
 namespace hearsay::app {
 namespace {
 
 namespace fs = std::filesystem;
 
-void require_agents(const Job& job, Index shards, std::string_view what) {
+void require_as_many(const Job& job, Index shards, std::string_view what) {
+  require_agents(shards);
   const auto agents = job.integer("agents", 1);
   require(!agents || *agents == shards,
           fmt::format("agents = {}: must be {}, for there are {} {}", agents.value_or(0), shards, shards, what));
@@ -28,12 +34,12 @@ void require_agents(const Job& job, Index shards, std::string_view what) {
 
 // ---- Shards that are apart already ----------------------------------------------------------------------------------
 
-bool is_heart(const Job& job) { return job.input == "fed-heart-disease" && !fs::exists(job.input); }
+bool is_heart(const Job& job) { return job.input == "fed-heart-disease" && !io::is_there(job.input); }
 
 // A file for each agent; none where there is one table to be split.
 std::vector<fs::path> files_of(const Job& job) {
   if (job.inputs.size() > 1) return {job.inputs.begin(), job.inputs.end()};
-  return fs::is_directory(job.input) ? io::shard_files(job.input) : std::vector<fs::path>{};
+  return io::is_directory(job.input) ? io::shard_files(job.input) : std::vector<fs::path>{};
 }
 
 Shards heart_shards(const Job& job, const Transport& ranks, std::vector<std::string>& centers) {
@@ -64,6 +70,7 @@ std::vector<std::int32_t> codes(const std::vector<std::string>& labels) {
 
 // A number per row: the agent that holds it.
 std::vector<std::int32_t> read_assignment(const std::string& path) {
+  io::require_regular_file(path);
   const io::Data data = io::read_data(path);
   const auto* column = std::get_if<Block<double>>(&data.matrix);
   if (column == nullptr || column->cols() != 1)
@@ -71,9 +78,9 @@ std::vector<std::int32_t> read_assignment(const std::string& path) {
   std::vector<std::int32_t> agents;
   for (Index row = 0; row < column->rows(); ++row) {
     const double agent = (*column)(row, 0);
-    if (!(agent >= 0 && agent < 1e9 && agent == std::floor(agent)))
-      throw DataError(
-          fmt::format("split = {}: row {} holds {}: must be the number of an agent, from 0", path, row + 1, agent));
+    if (!(agent >= 0 && agent < most_agents && agent == std::floor(agent)))
+      throw DataError(fmt::format("split = {}: row {} holds {}: must be the number of an agent, from 0 to {}", path,
+                                  row + 1, agent, most_agents - 1));
     agents.push_back(static_cast<std::int32_t>(agent));
   }
   return agents;
@@ -82,6 +89,7 @@ std::vector<std::int32_t> read_assignment(const std::string& path) {
 // On several ranks there is an agent for each, unless told otherwise.
 std::optional<Index> agents_asked_for(const Job& job, const Transport& ranks) {
   const auto agents = job.integer("agents", 1);
+  if (agents) require_agents(*agents);
   return agents || ranks.size() == 1 ? agents : std::optional<Index>(ranks.size());
 }
 
@@ -90,7 +98,7 @@ Split split_of(const Job& job, const fs::path& file, const io::TableOptions& opt
   if (rule == "by-label") {
     require(!options.label_column.empty(), "split = by-label: needs --label-column, the column to go by");
     Split split = label_split(codes(io::read_labels(file, options)));
-    require_agents(job, static_cast<Index>(split.size()), "labels");
+    require_as_many(job, static_cast<Index>(split.size()), "labels");
     return split;
   }
   const auto agents = agents_asked_for(job, ranks);
@@ -100,8 +108,8 @@ Split split_of(const Job& job, const fs::path& file, const io::TableOptions& opt
     return rule == "even" ? even_split(rows, *agents, job.network_seed()) : contiguous_split(rows, *agents);
   }
   constexpr std::string_view words[] = {"even", "contiguous", "by-label", "by-node"};
-  require(fs::exists(rule), fmt::format("split = {}: must be one of {}, and there is no file of that name{}", rule,
-                                        find_option("split").range, did_you_mean(rule, words)));
+  require(io::is_there(rule), fmt::format("split = {}: must be one of {}, and there is no file of that name{}", rule,
+                                          find_option("split").range, did_you_mean(rule, words)));
   const auto assignment = read_assignment(rule);
   const Index named = assignment.empty() ? 0 : 1 + *std::max_element(assignment.begin(), assignment.end());
   require(!agents || *agents >= named,
@@ -109,64 +117,66 @@ Split split_of(const Job& job, const fs::path& file, const io::TableOptions& opt
   return given_split(assignment, agents.value_or(std::max<Index>(1, named)));
 }
 
-Shards split_shards(const Job& job, const Transport& ranks) {
+// ---- What a rank reads ----------------------------------------------------------------------------------------------
+
+// FNV-1a, and short enough to be read: the same rows for the same agents give the same text.
+std::string digest_of_split(const Split& split) {
+  std::vector<std::uint64_t> numbers;
+  for (const auto& rows : split) {
+    numbers.push_back(rows.size());
+    numbers.insert(numbers.end(), rows.begin(), rows.end());
+  }
+  return digest_text(numbers);
+}
+
+void read_split_table(const Job& job, const Transport& ranks, Holding& holding) {
   const SampleFile samples = sample_file(job);
+  io::require_regular_file(samples.path);
+  if (ranks.size() > 1)
+    holding.facts.push_back({"the content of " + job.input, io::sha256_file(samples.path, io::Content::decompressed)});
   const Split split = split_of(job, samples.path, samples.options, ranks);
-  return io::read_split(samples.path, split, agents_here(static_cast<Index>(split.size()), ranks), samples.options);
+  holding.facts.push_back({"agents", std::to_string(split.size())});
+  holding.facts.push_back({"the split", digest_of_split(split)});
+  holding.shards =
+      io::read_split(samples.path, split, agents_here(static_cast<Index>(split.size()), ranks), samples.options);
 }
 
-// ---- What they amount to --------------------------------------------------------------------------------------------
-
-Federation of_shards(const Job& job, Transport& ranks) {
-  const bool apart = job.inputs.size() > 1 || fs::is_directory(job.input) || is_heart(job);
-  require(!apart || !job.given.contains("split"), "split: must not be given where every agent has a file of its own");
-  std::vector<std::string> sources;
-  Shards shards;
-  ranks.everywhere([&] {
+void read_shard_files(const Job& job, const Transport& ranks, Holding& holding) {
+  if (is_heart(job)) {
+    holding.shards = heart_shards(job, ranks, holding.sources);
+  } else {
     const std::vector<fs::path> files = files_of(job);
-    for (const fs::path& file : files) sources.push_back(file.string());
-    shards = is_heart(job)   ? heart_shards(job, ranks, sources)
-             : files.empty() ? split_shards(job, ranks)
-                             : io::read_shards(files, agents_here(static_cast<Index>(files.size()), ranks),
-                                               {.label_column = job.label_column});
-    if (apart) require_agents(job, shards.agents, "shards");
-  });
-  Federation federation{.agents = shards.agents};
-  for (const std::string& shard : align_columns(ranks, shards, job.columns))
-    federation.notes.push_back(
-        fmt::format("{}: its columns were put into the order of the first shard's, by their names", shard));
-  const ShardTotals totals = totals_of(ranks, shards);
-  federation.held = {.dimension = totals.dimension,
-                     .samples = totals.samples,
-                     .samples_of = totals.sizes,
-                     .sources = std::move(sources),
-                     .split = apart ? "a shard each" : "split " + job.text("split", "even"),
-                     .centred = job.center};
-  ranks.everywhere([&] { federation.shards = covariance_shards(std::move(shards), totals, job.center); });
-  return federation;
+    require_agents(static_cast<Index>(files.size()));
+    for (const fs::path& file : files) holding.sources.push_back(file.string());
+    holding.shards = io::read_shards(files, agents_here(static_cast<Index>(files.size()), ranks),
+                                     {.label_column = job.label_column});
+  }
+  require_as_many(job, holding.shards.agents, "shards");
+  holding.facts.push_back({"agents", std::to_string(holding.shards.agents)});
+  holding.facts.push_back({"the shards", fmt::format("{}", fmt::join(holding.sources, " "))});
 }
 
-Federation of_nodes(const Job& job, Transport& ranks) {
+void read_graph(const Job& job, const Transport& ranks, Holding& holding) {
   require(job.inputs.size() == 1, "split = by-node: takes one graph");
-  Federation federation;
-  ranks.everywhere([&] {
-    Graph graph = load_graph(job.input).graph;
-    if (const auto count = job.integer("nodes", 1)) {
-      require(*count <= graph.nodes,
-              fmt::format("nodes = {}: must be at most {}, as {} has", *count, graph.nodes, job.input));
-      std::vector<std::int32_t> first(static_cast<std::size_t>(*count));
-      std::iota(first.begin(), first.end(), 0);
-      graph = subgraph(graph, first);
-    }
-    require_agents(job, graph.nodes, "nodes");
-    std::vector<NodeOperator> all = node_operators(graph);
-    for (const Index agent : agents_here(graph.nodes, ranks))
-      federation.nodes.push_back(std::move(all[static_cast<std::size_t>(agent)]));
-    federation.agents = graph.nodes;
-    federation.held = {.dimension = graph.nodes, .split = "a node each"};
-    federation.graph = std::move(graph);
-  });
-  return federation;
+  io::require_regular_file(locate_input(job.input));
+  Graph graph = load_graph(job.input).graph;
+  if (const auto count = job.integer("nodes", 1)) {
+    require(*count <= graph.nodes,
+            fmt::format("nodes = {}: must be at most {}, as {} has", *count, graph.nodes, job.input));
+    std::vector<std::int32_t> first(static_cast<std::size_t>(*count));
+    std::iota(first.begin(), first.end(), 0);
+    graph = subgraph(graph, first);
+  }
+  require_as_many(job, graph.nodes, "nodes");
+  std::vector<NodeOperator> all = node_operators(graph);
+  for (const Index agent : agents_here(graph.nodes, ranks))
+    holding.nodes.push_back(std::move(all[static_cast<std::size_t>(agent)]));
+  std::vector<std::uint64_t> numbers;
+  for (const auto& [i, j] : graph.edges) numbers.insert(numbers.end(), {std::uint64_t(i), std::uint64_t(j)});
+  for (const double weight : graph.weights) numbers.push_back(std::bit_cast<std::uint64_t>(weight));
+  holding.facts.push_back({"agents", std::to_string(graph.nodes)});
+  holding.facts.push_back({"the graph", digest_text(numbers)});
+  holding.graph = std::move(graph);
 }
 
 }  // namespace
@@ -179,10 +189,45 @@ std::vector<Index> agents_here(Index agents, const Transport& ranks) {
   return here;
 }
 
-Federation load_federation(const Job& job, Transport& ranks) {
-  if (job.text("split", "") == "by-node") return of_nodes(job, ranks);
+std::string digest_text(std::span<const std::uint64_t> numbers) { return fmt::format("{:016x}", digest_of(numbers)); }
+
+Holding read_holding(const Job& job, const Transport& ranks) {
+  Holding holding;
+  if (job.text("split", "") == "by-node") {
+    read_graph(job, ranks, holding);
+    return holding;
+  }
   require(!job.given.contains("nodes"), "nodes: needs --split by-node, where agents are nodes of a graph");
-  return of_shards(job, ranks);
+  holding.apart = job.inputs.size() > 1 || io::is_directory(job.input) || is_heart(job);
+  require(!holding.apart || !job.given.contains("split"),
+          "split: must not be given where every agent has a file of its own");
+  if (holding.apart)
+    read_shard_files(job, ranks, holding);
+  else
+    read_split_table(job, ranks, holding);
+  return holding;
+}
+
+Federation federation_of(Holding holding, const Job& job, Transport& ranks) {
+  Federation federation{.agents = holding.agents()};
+  if (holding.graph) {
+    federation.held = {.dimension = holding.graph->nodes, .split = "a node each"};
+    federation.nodes = std::move(holding.nodes);
+    federation.graph = std::move(holding.graph);
+    return federation;
+  }
+  for (const std::string& shard : align_columns(ranks, holding.shards, job.columns))
+    federation.notes.push_back(
+        fmt::format("{}: its columns were put into the order of the first shard's, by their names", shard));
+  const ShardTotals totals = totals_of(ranks, holding.shards);
+  federation.held = {.dimension = totals.dimension,
+                     .samples = totals.samples,
+                     .samples_of = totals.sizes,
+                     .sources = std::move(holding.sources),
+                     .split = holding.apart ? "a shard each" : "split " + job.text("split", "even"),
+                     .centred = job.center};
+  ranks.everywhere([&] { federation.shards = covariance_shards(std::move(holding.shards), totals, job.center); });
+  return federation;
 }
 
 }  // namespace hearsay::app

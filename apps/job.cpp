@@ -43,6 +43,12 @@ constexpr Setter setters[] = {
     {"checkpoint", [](Job& job, const std::string& text) { job.checkpoint = text; }},
     {"checkpoint-every",
      [](Job& job, const std::string& text) { job.checkpoint_every = parse_integer("checkpoint-every", text, 1); }},
+    {"timeout",
+     [](Job& job, const std::string& text) {
+       job.timeout = parse_real("timeout", text);
+       require(job.timeout > 0 && job.timeout <= 1e6,
+               fmt::format("timeout = {}: must be positive, and at most 1e6 seconds", text));
+     }},
     {"threads",
      [](Job&, const std::string& text) {
        const std::int64_t count = parse_integer("threads", text, 1);

@@ -38,6 +38,7 @@ struct Job {
   std::string label_column;
   ColumnMatch columns = ColumnMatch::by_name;
   double shift = 0;
+  double timeout = 600;
   Index block_rows = 1024;
   std::optional<double> audit;
   std::optional<Index> clusters;

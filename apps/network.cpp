@@ -9,6 +9,7 @@
 #include "hearsay/error.hpp"
 #include "hearsay/io/edge_list.hpp"
 #include "hearsay/io/matrix.hpp"
+#include "hearsay/io/regular_file.hpp"
 
 namespace hearsay::app {
 namespace {
@@ -19,13 +20,14 @@ Graph topology(const Job& job, const std::string& text, Index agents, const Grap
     return *data;
   }
   if (auto graph = named_topology(text, agents, job.network_seed())) return *std::move(graph);
-  if (!std::filesystem::exists(text)) {
+  if (!io::is_there(text)) {
     constexpr std::string_view words[] = {"ring",  "path",  "star",    "complete", "grid",
                                           "torus", "erdos", "regular", "data"};
     throw InvalidArgument(fmt::format("topology = {}: must be one of {}, and there is no file of that name{}", text,
                                       find_option("topology").range,
                                       did_you_mean(text.substr(0, text.find(':')), words)));
   }
+  io::require_regular_file(text);
   Graph graph = io::read_edge_list(text).graph;
   require(graph.nodes == agents,
           fmt::format("topology = {}: has {} nodes, and must have {}, one for each agent", text, graph.nodes, agents));
@@ -37,6 +39,7 @@ std::pair<Index, Index> shape_of(const CsrMatrix<double>& matrix) { return {matr
 
 // The support of the matrix must be the graph, where one is asked for.
 GossipMatrix from_file(const std::string& path, Index agents, const std::optional<Graph>& graph) {
+  io::require_regular_file(path);
   const io::Data data = io::read_data(path);
   return std::visit(
       [&](const auto& matrix) {
@@ -52,6 +55,10 @@ GossipMatrix from_file(const std::string& path, Index agents, const std::optiona
 
 }  // namespace
 
+void require_agents(Index agents) {
+  require(agents >= 1 && agents <= most_agents, fmt::format("agents = {}: must lie in [1, {}]", agents, most_agents));
+}
+
 GossipMatrix gossip_matrix(const Job& job, Index agents, const Graph* data) {
   constexpr std::string_view words[] = {"auto", "ring", "metropolis", "lazy"};
   const std::string shape = job.text("topology", data != nullptr ? "data" : "ring");
@@ -59,7 +66,8 @@ GossipMatrix gossip_matrix(const Job& job, Index agents, const Graph* data) {
   const Index extra = job.integer("extra-edges", 0).value_or(0);
   const bool ring = shape == "ring" && extra == 0;
   const bool named = std::find(std::begin(words), std::end(words), rule) != std::end(words);
-  require(named || std::filesystem::exists(rule),
+  require_agents(agents);
+  require(named || io::is_there(rule),
           fmt::format("weights = {}: must be one of {}, and there is no file of that name{}", rule,
                       find_option("weights").range, did_you_mean(rule, words)));
   require(rule != "ring" || ring, fmt::format("weights = ring: needs --topology ring, and it is {}{}", shape,

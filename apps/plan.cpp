@@ -96,7 +96,7 @@ Planned network(Job job) {
   if (!norm && has_shards(job)) {
     job.inputs = {job.input};
     AloneTransport alone;
-    const Federation federation = load_federation(job, alone);
+    const Federation federation = federation_of(read_holding(job, alone), job, alone);
     agents = federation.agents;
     norm = largest_norm(federation);
     norm_source = "of the shards of " + job.input;

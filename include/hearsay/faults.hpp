@@ -11,12 +11,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "hearsay/block.hpp"
+#include "hearsay/error.hpp"
 #include "hearsay/message.hpp"
 #include "hearsay/network.hpp"
 
@@ -70,6 +72,12 @@ struct Faults {
 /// Throws InvalidArgument, naming fault, value and rule, unless the faults can befall this network.
 void validate(const Faults& faults, const GossipMatrix& W);
 
+/// Someone would not wait for votes any longer: see FaultyNetwork::wait_while().
+class Interrupted : public CommunicationError {
+ public:
+  using CommunicationError::CommunicationError;
+};
+
 /// All agents in this process, as in LocalNetwork, and things go wrong. It is as new for every run.
 ///
 /// A link that does not carry a message both ways is not used in that round: its weight moves to the two diagonals, W
@@ -100,6 +108,11 @@ class FaultyNetwork {
   void hand_over(BlockView<double> X);
   void begin_votes();
   void settle_votes(BlockView<double> votes);
+
+  /// Asked before every round of settle_votes(), of which there may be give_up: false ends them with an Interrupted.
+  /// The solver then stops with the best it has, as an observer's word would make it do.
+  void wait_while(std::function<bool()> patient) { patient_ = std::move(patient); }
+
   Reception reception(Index local) const;
   const FaultCounts& fault_counts() const { return counts_; }
 
@@ -131,6 +144,7 @@ class FaultyNetwork {
   GossipSpectrum whole_spectrum_;
   Faults faults_;
   MessagePrecision precision_;
+  std::function<bool()> patient_ = {};
   std::vector<Link> links_;
   std::vector<std::size_t> diagonal_;  // the place of W(i, i)
 

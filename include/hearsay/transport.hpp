@@ -6,13 +6,27 @@
 
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "hearsay/block.hpp"
+#include "hearsay/error.hpp"
 
 namespace hearsay {
+
+/// Others did not answer in time. Nothing is known of them any more: no call of the same transport can be relied on,
+/// and no agreement is looked for. A process ends its whole job (mpi::World::abort).
+class TimeoutError : public CommunicationError {
+ public:
+  using CommunicationError::CommunicationError;
+};
+
+/// Something that must be the same on every rank.
+struct Fact {
+  std::string what, value;
+};
 
 class Transport {
  public:
@@ -23,6 +37,11 @@ class Transport {
 
   virtual int rank() const = 0;
   virtual int size() const = 0;
+
+  /// How long a call waits for others before it throws TimeoutError: for ever, unless this is set. A rank that computes
+  /// is waited for too, so this is to be well above what its longest product or reading takes.
+  void set_timeout(double seconds);
+  double timeout() const { return timeout_; }
 
   // ---- Data path ----------------------------------------------------------------------------------------------------
 
@@ -63,6 +82,13 @@ class Transport {
   /// the message: without the rank where all say the same. The body exchanges nothing between the ranks;
   /// RankNetwork::run() is for one that does.
   void everywhere(const std::function<void()>& body);
+
+  /// Throws InvalidArgument, at every rank, unless all of them give the same facts: it names the first rank that
+  /// differs from rank 0, and what differs.
+  void require_alike(std::span<const Fact> facts);
+
+ private:
+  double timeout_ = std::numeric_limits<double>::infinity();
 };
 
 /// This process alone: one rank, with nobody to talk to.

@@ -28,6 +28,7 @@
 #include "decentralized/verification.hpp"
 #include "hearsay/angles.hpp"
 #include "hearsay/error.hpp"
+#include "hearsay/faults.hpp"
 #include "hearsay/random.hpp"
 
 namespace hearsay {
@@ -168,7 +169,7 @@ class Run {
   DecentralizedResult run() {
     net_.begin_votes();
     for (Index t = 0; t < options_.max_iterations; ++t) {
-      if (const auto epoch = t > 0 ? net_.begin_iteration(t) : std::nullopt) begin_epoch(*epoch);
+      if (t > 0 && !begin_iteration(t)) return finish(Status::stopped_by_observer, t);
       const bool afresh = pacing_.begin(t);
       const Traffic now = net_.traffic();
       entry_ = {.t = t,
@@ -189,6 +190,17 @@ class Run {
   }
 
  private:
+  // False where someone would not wait for those who take part to learn of each other.
+  bool begin_iteration(Index t) {
+    try {
+      if (const auto epoch = net_.begin_iteration(t)) begin_epoch(*epoch);
+    } catch (const Interrupted& error) {
+      interrupted_ = true;
+      silence_ = error.what();
+    }
+    return !interrupted_;
+  }
+
   // The members go on from where they are. Votes that were on their way are void.
   void begin_epoch(const Epoch& epoch) {
     std::vector<Index> present;
@@ -256,11 +268,17 @@ class Run {
     try {
       call();
       return true;
+    } catch (const Interrupted& error) {
+      interrupted_ = true;
+      silence_ = error.what();
     } catch (const CommunicationError& error) {
       silence_ = error.what();
-      return false;
     }
+    return false;
   }
+
+  // Of a run whose members could not hear of each other.
+  Status cut_short() const { return interrupted_ ? Status::stopped_by_observer : Status::communication_failed; }
 
   void verify_kept(double resolution) {
     verifier_.verify(
@@ -282,7 +300,7 @@ class Run {
       deaf_ = false;
       return std::nullopt;
     }
-    if (!heard([&] { verify_kept(std::max(agreed(residual), agreed(noise))); })) return Status::communication_failed;
+    if (!heard([&] { verify_kept(std::max(agreed(residual), agreed(noise))); })) return cut_short();
     if (verifier_.holds()) return verdict;
     learn(agreed);
     if (!verifier_.nearly_holds() && pacing_.doubt()) restart();
@@ -297,7 +315,7 @@ class Run {
     const Index any = agents_.present().front();
     if (net_.diameter() == 0) return act(seen_.row(any));
     if (rounds_since_vote_ < net_.diameter()) return std::nullopt;
-    if (voted_ && !heard([&] { net_.settle_votes(votes_); })) return Status::communication_failed;
+    if (voted_ && !heard([&] { net_.settle_votes(votes_); })) return cut_short();
     const std::uint32_t before = beginnings_;
     const auto verdict = voted_ ? verdict_of_all(votes_.row(any)) : std::nullopt;
     const bool anew = beginnings_ != before;
@@ -393,7 +411,7 @@ class Run {
   // that was shown to be good.
   void adopt_verified(DecentralizedResult& result) const {
     result.verification = verifier_.last().told;
-    if (result.status == Status::communication_failed) {
+    if (result.status == Status::communication_failed || interrupted_) {
       result.evidence = Knowledge::unknown;
       result.disagreement = std::numeric_limits<double>::quiet_NaN();
       return;
@@ -415,9 +433,9 @@ class Run {
   }
 
   DecentralizedResult finish(Status status, Index iterations) {
-    const bool looks = net_.unreliable() && net_.diameter() > 0 && status != Status::breakdown &&
+    const bool looks = net_.unreliable() && !interrupted_ && net_.diameter() > 0 && status != Status::breakdown &&
                        status != Status::converged && status != Status::communication_failed;
-    if (looks && !look_at_the_end()) status = Status::communication_failed;
+    if (looks && !look_at_the_end()) status = cut_short();
     DecentralizedResult result;
     result.status = status;
     result.iterations = iterations;
@@ -485,7 +503,7 @@ class Run {
   Block<double> votes_, seen_;  // on their way, and of this iteration
   GossipWorkspace workspace_;
   Index rounds_since_vote_ = 0;
-  bool voted_ = false, stop_asked_ = false;
+  bool voted_ = false, stop_asked_ = false, interrupted_ = false;
   bool narrowing_ = false;
   const Index columns_at_start_ = method_.p;
   std::int64_t products_ = 0;

@@ -7,6 +7,7 @@
 
 #include "hearsay/error.hpp"
 #include "hearsay/io/matrix.hpp"
+#include "hearsay/io/regular_file.hpp"
 #include "hearsay/io/rows.hpp"
 #include "io/file_kind.hpp"
 #include "io/table_reader.hpp"
@@ -70,7 +71,8 @@ std::vector<std::filesystem::path> shard_files(const std::filesystem::path& dire
   std::error_code error;
   std::vector<std::filesystem::path> files;
   for (std::filesystem::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error))
-    if (!entry->is_directory() && !entry->path().filename().string().starts_with('.')) files.push_back(entry->path());
+    if (!io::is_directory(entry->path()) && !entry->path().filename().string().starts_with('.'))
+      files.push_back(entry->path());
   if (error) throw DataError(fmt::format("{}: cannot be listed: {}", directory.string(), error.message()));
   if (files.empty())
     throw DataError(fmt::format("{}: has no files, and there must be one for each agent", directory.string()));
@@ -84,6 +86,7 @@ Shards read_shards(std::span<const std::filesystem::path> files, std::span<const
   Shards shards{.agents = static_cast<Index>(files.size()), .local = {local.begin(), local.end()}};
   for (const Index agent : local) {
     const auto& file = files[static_cast<std::size_t>(agent)];
+    require_regular_file(file);
     Data data = read_data(file, options);
     shards.names.push_back(file.string());
     shards.columns.push_back(std::move(data.column_names));
@@ -95,6 +98,7 @@ Shards read_shards(std::span<const std::filesystem::path> files, std::span<const
 Shards read_split(const std::filesystem::path& file, const Split& split, std::span<const Index> local,
                   const TableOptions& options) {
   require_agents(local, split.size(), "parts of the split");
+  require_regular_file(file);
   const auto source = open_rows(file, options);
   const std::vector<Place> places = places_of(split, local);
   Shards shards{.agents = static_cast<Index>(split.size()), .local = {local.begin(), local.end()}};
@@ -114,6 +118,7 @@ Shards read_split(const std::filesystem::path& file, const Split& split, std::sp
 }
 
 Index count_rows(const std::filesystem::path& file, const TableOptions& options) {
+  require_regular_file(file);
   const auto source = open_rows(file, options);
   Block<double> some(rows_at_once, source->cols());
   Index rows = 0;
@@ -123,6 +128,7 @@ Index count_rows(const std::filesystem::path& file, const TableOptions& options)
 
 std::vector<std::string> read_labels(const std::filesystem::path& path, const TableOptions& options) {
   require(!options.label_column.empty(), "label column: must be named for labels to be read");
+  require_regular_file(path);
   InputFile file(path);
   std::vector<std::string> labels;
   if (kind_of(file) == FileKind::table) {

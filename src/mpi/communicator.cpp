@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <limits>
+#include <set>
 #include <thread>
 
 #include "hearsay/error.hpp"
@@ -28,20 +30,21 @@ void check(int code, const char* what) {
   throw CommunicationError(fmt::format("{}: {}", what, text));
 }
 
-// Until test(), which asks MPI, says so.
-template <class Test>
-void poll(const Test& test) {
-  for (int tests = 0; !test(); ++tests)
-    if (tests >= eager_tests) std::this_thread::yield();
+// Until test(), which asks MPI, says so; `whom` names who is waited for.
+template <class Test, class Whom>
+void poll(double timeout, const Whom& whom, const Test& test) {
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point begin;
+  for (int tests = 0; !test(); tests = std::min(tests + 1, eager_tests)) {
+    if (tests < eager_tests - 1) continue;
+    if (tests < eager_tests) begin = Clock::now();
+    std::this_thread::yield();
+    if (std::chrono::duration<double>(Clock::now() - begin).count() > timeout)
+      throw TimeoutError(fmt::format("heard nothing from {} for {:g} s, and gave up", whom(), timeout));
+  }
 }
 
-void finish(MPI_Request& request, const char* what) {
-  poll([&] {
-    int done = 0;
-    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), what);
-    return done != 0;
-  });
-}
+std::string rank_text(int rank) { return fmt::format("rank {}", rank); }
 
 int count_of(MPI_Status& status) {
   int bytes = 0;
@@ -83,11 +86,11 @@ class Communicator::State {
     receive_piece(operation);
   }
 
-  Event wait() {
+  Event wait(double timeout) {
     require(!requests_.empty(), "wait: nothing is under way");
     for (;;) {
       MPI_Status status;
-      const auto [request, code] = any_ended(status);
+      const auto [request, code] = any_ended(status, timeout);
       const std::size_t owner = owners_[request];
       remove(request);
       if (ended(owner, code, status)) {
@@ -98,51 +101,53 @@ class Communicator::State {
     }
   }
 
-  std::vector<std::byte> take(int from, int tag) {
+  std::vector<std::byte> take(int from, int tag, double timeout) {
     std::vector<std::byte> message;
     for (std::size_t piece = piece_; piece == piece_;) {
       MPI_Message matched = MPI_MESSAGE_NULL;
       MPI_Status status;
-      poll([&] {
-        int there = 0;
-        check(MPI_Improbe(from, tag, communicator_, &there, &matched, &status), "MPI_Improbe");
-        return there != 0;
-      });
+      poll(
+          timeout, [&] { return rank_text(from); },
+          [&] {
+            int there = 0;
+            check(MPI_Improbe(from, tag, communicator_, &there, &matched, &status), "MPI_Improbe");
+            return there != 0;
+          });
       const int bytes = count_of(status);
       piece = static_cast<std::size_t>(bytes);
       const std::size_t before = message.size();
       message.resize(before + piece);
       MPI_Request request = MPI_REQUEST_NULL;
       check(MPI_Imrecv(message.data() + before, bytes, MPI_BYTE, &matched, &request), "MPI_Imrecv");
-      finish(request, "MPI_Imrecv");
+      finish(request, "MPI_Imrecv", from, timeout);
     }
     return message;
   }
 
-  std::vector<std::string> gather(const std::string& bytes) {
+  std::vector<std::string> gather(const std::string& bytes, double timeout) {
     if (rank_ != 0) {
       const std::span<const std::byte> message = std::as_bytes(std::span(bytes));
       std::vector<MPI_Request> requests;
       for (std::size_t first = 0; first <= message.size(); first += piece_)
         requests.push_back(isend(0, message, first, control_tag));
-      for (MPI_Request& request : requests) finish(request, "gather");
+      for (MPI_Request& request : requests) finish(request, "gather", 0, timeout);
       return {};
     }
     std::vector<std::string> all = {bytes};
     for (int from = 1; from < size_; ++from) {
-      const std::vector<std::byte> message = take(from, control_tag);
+      const std::vector<std::byte> message = take(from, control_tag, timeout);
       all.emplace_back(reinterpret_cast<const char*>(message.data()), message.size());
     }
     return all;
   }
 
-  std::string broadcast(const std::string& bytes) {
+  std::string broadcast(const std::string& bytes, double timeout) {
     std::string said = rank_ == 0 ? bytes : "";
     std::uint64_t length = said.size();
-    broadcast_piece(&length, sizeof length);
+    broadcast_piece(&length, sizeof length, timeout);
     said.resize(length);
     for (std::size_t first = 0; first < said.size(); first += piece_)
-      broadcast_piece(said.data() + first, std::min(piece_, said.size() - first));
+      broadcast_piece(said.data() + first, std::min(piece_, said.size() - first), timeout);
     return said;
   }
 
@@ -154,6 +159,26 @@ class Communicator::State {
     std::span<std::byte> buffer = {};  // of a receive
     int pending = 0;                   // pieces under way
   };
+
+  // Of a message to or from this peer.
+  static void finish(MPI_Request& request, const char* what, int peer, double timeout) {
+    poll(
+        timeout, [&] { return rank_text(peer); },
+        [&] {
+          int done = 0;
+          check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), what);
+          return done != 0;
+        });
+  }
+
+  // "rank 1, rank 4": those with something under way.
+  std::string peers_text() const {
+    std::set<int> peers;
+    for (const std::size_t owner : owners_) peers.insert(operations_[owner].peer);
+    std::string text;
+    for (const int peer : peers) text += (text.empty() ? "" : ", ") + rank_text(peer);
+    return text;
+  }
 
   std::size_t begin(const Operation& operation) {
     if (free_.empty()) {
@@ -190,17 +215,19 @@ class Communicator::State {
   }
 
   // Which request ended, and with what code. One by one, for MPI_Testany does not tell which request has failed.
-  std::pair<std::size_t, int> any_ended(MPI_Status& status) {
+  std::pair<std::size_t, int> any_ended(MPI_Status& status, double timeout) {
     std::size_t ended = 0;
     int code = MPI_SUCCESS;
-    poll([&] {
-      for (ended = 0; ended < requests_.size(); ++ended) {
-        int done = 0;
-        code = MPI_Test(&requests_[ended], &done, &status);
-        if (done != 0 || code != MPI_SUCCESS) return true;
-      }
-      return false;
-    });
+    poll(
+        timeout, [&] { return peers_text(); },
+        [&] {
+          for (ended = 0; ended < requests_.size(); ++ended) {
+            int done = 0;
+            code = MPI_Test(&requests_[ended], &done, &status);
+            if (done != 0 || code != MPI_SUCCESS) return true;
+          }
+          return false;
+        });
     return {ended, code};
   }
 
@@ -233,10 +260,10 @@ class Communicator::State {
     return false;
   }
 
-  void broadcast_piece(void* bytes, std::size_t count) {
+  void broadcast_piece(void* bytes, std::size_t count, double timeout) {
     MPI_Request request = MPI_REQUEST_NULL;
     check(MPI_Ibcast(bytes, static_cast<int>(count), MPI_BYTE, 0, communicator_, &request), "MPI_Ibcast");
-    finish(request, "MPI_Ibcast");
+    finish(request, "MPI_Ibcast", 0, timeout);
   }
 
   MPI_Comm communicator_ = MPI_COMM_NULL;
@@ -256,9 +283,9 @@ int Communicator::rank() const { return state_->rank(); }
 int Communicator::size() const { return state_->size(); }
 void Communicator::send(int to, std::span<const std::byte> message) { state_->send(to, message); }
 void Communicator::receive(int from, std::span<std::byte> buffer) { state_->receive(from, buffer); }
-Transport::Event Communicator::wait() { return state_->wait(); }
-std::vector<std::byte> Communicator::take(int from) { return state_->take(from, data_tag); }
-std::vector<std::string> Communicator::gather(const std::string& bytes) { return state_->gather(bytes); }
-std::string Communicator::broadcast(const std::string& bytes) { return state_->broadcast(bytes); }
+Transport::Event Communicator::wait() { return state_->wait(timeout()); }
+std::vector<std::byte> Communicator::take(int from) { return state_->take(from, data_tag, timeout()); }
+std::vector<std::string> Communicator::gather(const std::string& bytes) { return state_->gather(bytes, timeout()); }
+std::string Communicator::broadcast(const std::string& bytes) { return state_->broadcast(bytes, timeout()); }
 
 }  // namespace hearsay::mpi

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,7 +38,8 @@ class ByteWriter {
   std::string bytes_;
 };
 
-/// Borrows the bytes. Throws CommunicationError where they end too early.
+/// Borrows the bytes, which may come from a peer that is not what it should be. Throws CommunicationError where they
+/// end too early, or hold what cannot be.
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) : bytes_(bytes) {}
@@ -49,10 +51,35 @@ class ByteReader {
     return value;
   }
 
+  /// One of an enumeration's values, from 0 to the last.
+  template <class E>
+  requires std::is_enum_v<E> E choice(E last) {
+    using Number = std::underlying_type_t<E>;
+    const auto value = get<Number>();
+    if (!(value >= 0 && value <= static_cast<Number>(last))) fail("a choice that does not exist");
+    return static_cast<E>(value);
+  }
+
+  bool flag() {
+    const auto value = get<unsigned char>();
+    if (value > 1) fail("a flag that is neither set nor clear");
+    return value == 1;
+  }
+
+  /// How many things follow, of which each takes so many bytes at least.
+  std::size_t count(std::size_t least_bytes) {
+    const auto things = get<std::uint64_t>();
+    if (things > bytes_.size() / least_bytes) fail("more things than it has bytes for");
+    return static_cast<std::size_t>(things);
+  }
+
   std::string text() { return std::string(cut(get<std::uint64_t>())); }
 
   Block<double> block() {
     const auto rows = get<std::int64_t>(), cols = get<std::int64_t>();
+    const auto room = static_cast<std::int64_t>(bytes_.size() / sizeof(double));
+    if (!(rows >= 0 && cols >= 0 && (cols == 0 || rows <= room / cols))) fail("a block that it has no bytes for");
+    if (rows > std::numeric_limits<std::int32_t>::max() && cols == 0) fail("a block of too many rows");
     Block<double> block(rows, cols);
     const auto size = static_cast<std::size_t>(block.size()) * sizeof(double);
     if (size > 0) std::memcpy(block.data(), cut(size).data(), size);
@@ -61,7 +88,15 @@ class ByteReader {
 
   bool at_end() const { return bytes_.empty(); }
 
+  void require_end() const {
+    if (!at_end()) fail("more than was asked for");
+  }
+
  private:
+  [[noreturn]] static void fail(const char* what) {
+    throw CommunicationError(std::string("a message between ranks holds ") + what);
+  }
+
   std::string_view cut(std::size_t count) {
     if (count > bytes_.size()) throw CommunicationError("a message between ranks ends too early");
     const std::string_view front = bytes_.substr(0, count);

@@ -26,6 +26,10 @@ struct Failure {
 std::string to_bytes(const Failure& failure);
 Failure failure_from(std::string_view bytes);
 
+/// As require_alike() sends them, and what it says of a rank whose are others.
+std::vector<Fact> facts_from(std::string_view bytes);
+std::string difference(const std::vector<Fact>& first, const std::vector<Fact>& other, std::size_t rank);
+
 /// Another rank failed, and this one heard of it.
 class PeerFailure : public CommunicationError {
  public:

@@ -243,6 +243,8 @@ void FaultyNetwork::settle_votes(BlockView<double> votes) {
   for (Index round = 0;; ++round) {
     const auto pair = missing();
     if (!pair) return;
+    if (patient_ && !patient_())
+      throw Interrupted(fmt::format("interrupted while agent {} had not heard of agent {}", pair->first, pair->second));
     if (round >= faults_.give_up)
       throw CommunicationError(
           fmt::format("agent {} has not heard of agent {} in {} rounds: must be reached within give_up = {}",

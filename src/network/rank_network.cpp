@@ -267,20 +267,28 @@ void RankNetwork::progress() {
 
 void RankNetwork::accept(Link& from, std::size_t bytes) {
   Header header{};
-  if (bytes >= sizeof header && bytes <= from.in.size()) std::memcpy(&header, from.in.data(), sizeof header);
+  const bool whole = bytes >= sizeof header && bytes <= from.in.size();
+  if (whole) std::memcpy(&header, from.in.data(), sizeof header);
+  if (!whole || (header.kind != Kind::block && header.kind != Kind::farewell))
+    throw CommunicationError(fmt::format("rank {} sent {} bytes that are no message of ours", from.rank, bytes));
   if (header.kind == Kind::farewell) {
     from.ended = true;
+    if (header.numbers != bytes - sizeof header)
+      throw CommunicationError(fmt::format("rank {} sent a farewell of {} bytes: must be {}, as it says", from.rank,
+                                           bytes - sizeof header, header.numbers));
     const detail::Failure failure = detail::failure_from(
         {reinterpret_cast<const char*>(from.in.data()) + sizeof header, static_cast<std::size_t>(header.numbers)});
     if (failure.any()) throw detail::PeerFailure(failure);
     throw CommunicationError(
         fmt::format("rank {} ended its run, and rank {} expected a block from it", from.rank, ranks_->rank()));
   }
-  if (bytes != message_bytes(from.theirs.size()) || header.numbers != static_cast<std::uint64_t>(numbers_) ||
-      header.votes != static_cast<std::uint32_t>(votes_))
+  if (header.numbers != static_cast<std::uint64_t>(numbers_) || header.votes != static_cast<std::uint32_t>(votes_))
     throw CommunicationError(
         fmt::format("rank {} sent blocks of {} numbers and {} votes: must be {} and {}, as on rank {}", from.rank,
                     header.numbers, header.votes, numbers_, votes_, ranks_->rank()));
+  if (const std::size_t expected = message_bytes(from.theirs.size()); bytes != expected)
+    throw CommunicationError(fmt::format("rank {} sent {} bytes: must be {}, for its {} agents with neighbours here",
+                                         from.rank, bytes, expected, from.theirs.size()));
   from.arrived = true;
 }
 
@@ -369,8 +377,11 @@ void RankNetwork::maximise(BlockView<double> votes) {
   said_.topRows(votes.rows()) = votes;
   Index row = votes.rows();
   for (const Link& from : links_) {
+    const auto agents = static_cast<Index>(from.theirs.size());
     std::memcpy(said_.row(row).data(), from.in.data() + sizeof(Header), from.theirs.size() * bytes_of(votes_));
-    row += static_cast<Index>(from.theirs.size());
+    if (said_.middleRows(row, agents).hasNaN())  // of which no two agents would make the same maximum
+      throw DataError(fmt::format("rank {} sent a vote that is not a number", from.rank));
+    row += agents;
   }
   detail::each_entry(rows_, [&](Index i, Index j, double) { votes.row(i) = votes.row(i).cwiseMax(said_.row(j)); });
 }

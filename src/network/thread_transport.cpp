@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -17,6 +18,9 @@ namespace hearsay {
 namespace {
 
 using Event = Transport::Event;
+
+// In seconds: clocks count no further, and nobody waits that long.
+constexpr double longest_timeout = 1e9;
 
 // What all ranks share; every member is guarded by the one mutex.
 class Hub {
@@ -50,33 +54,33 @@ class Hub {
     if (!link.sent.empty()) deliver(from, to);
   }
 
-  Event wait(int rank) {
+  Event wait(int rank, double timeout) {
     std::unique_lock lock(mutex_);
     require(under_way_[at(rank)] > 0, "wait: nothing is under way");
     auto& events = events_[at(rank)];
-    wait_until(lock, [&] { return !events.empty(); });
+    wait_until(lock, timeout, [&] { return !events.empty(); });
     const Event event = events.front();
     events.pop_front();
     --under_way_[at(rank)];
     return event;
   }
 
-  std::vector<std::byte> take(int from, int to) {
+  std::vector<std::byte> take(int from, int to, double timeout) {
     std::unique_lock lock(mutex_);
     Link& link = this->link(from, to);
-    wait_until(lock, [&] { return !link.sent.empty(); });
+    wait_until(lock, timeout, [&] { return !link.sent.empty(); });
     const std::vector<std::byte> message(link.sent.front().begin(), link.sent.front().end());
     finish_send(from, to);
     return message;
   }
 
   // What every rank said; nobody goes on before all have read it.
-  std::vector<std::string> exchange(int rank, const std::string& bytes) {
+  std::vector<std::string> exchange(int rank, const std::string& bytes, double timeout) {
     std::unique_lock lock(mutex_);
     said_[at(rank)] = bytes;
-    barrier(lock);
+    barrier(lock, timeout);
     std::vector<std::string> all = said_;
-    barrier(lock);
+    barrier(lock, timeout);
     return all;
   }
 
@@ -107,6 +111,7 @@ class Hub {
   }
 
   void deliver(int from, int to) {
+    if (timed_out_) return;  // and the memory of who gave up may be gone
     Link& link = this->link(from, to);
     const std::span<const std::byte> message = link.sent.front();
     if (message.size() <= link.buffer->size()) std::copy(message.begin(), message.end(), link.buffer->begin());
@@ -123,20 +128,31 @@ class Hub {
   }
 
   template <class Condition>
-  void wait_until(std::unique_lock<std::mutex>& lock, const Condition& condition) {
-    changed_.wait(lock, [&] { return condition() || error_; });
+  void wait_until(std::unique_lock<std::mutex>& lock, double timeout, const Condition& condition) {
+    const auto over = [&] { return condition() || error_ || timed_out_; };
+    if (timeout > longest_timeout)
+      changed_.wait(lock, over);
+    else if (!changed_.wait_for(lock, std::chrono::duration<double>(timeout), over))
+      give_up(timeout);
+    if (timed_out_) throw TimeoutError("another rank gave up waiting");
     if (!condition())
       throw CommunicationError(fmt::format("rank {} is gone, and others were waiting for it", failed_rank_));
   }
 
-  void barrier(std::unique_lock<std::mutex>& lock) {
+  [[noreturn]] void give_up(double timeout) {
+    timed_out_ = true;
+    changed_.notify_all();
+    throw TimeoutError(fmt::format("heard nothing from another rank for {:g} s, and gave up", timeout));
+  }
+
+  void barrier(std::unique_lock<std::mutex>& lock, double timeout) {
     const auto generation = generation_;
     if (++waiting_ == size_) {
       waiting_ = 0;
       ++generation_;
       changed_.notify_all();
     }
-    wait_until(lock, [&] { return generation_ != generation; });
+    wait_until(lock, timeout, [&] { return generation_ != generation; });
   }
 
   std::mutex mutex_;
@@ -149,6 +165,7 @@ class Hub {
   std::size_t waiting_ = 0, generation_ = 0;
   std::exception_ptr error_;
   int failed_rank_ = -1;
+  bool timed_out_ = false;
 };
 
 class ThreadTransport final : public Transport {
@@ -159,13 +176,13 @@ class ThreadTransport final : public Transport {
   int size() const override { return hub_->size(); }
   void send(int to, std::span<const std::byte> message) override { hub_->send(rank_, to, message); }
   void receive(int from, std::span<std::byte> buffer) override { hub_->receive(from, rank_, buffer); }
-  Event wait() override { return hub_->wait(rank_); }
-  std::vector<std::byte> take(int from) override { return hub_->take(from, rank_); }
+  Event wait() override { return hub_->wait(rank_, timeout()); }
+  std::vector<std::byte> take(int from) override { return hub_->take(from, rank_, timeout()); }
   std::vector<std::string> gather(const std::string& bytes) override {
-    std::vector<std::string> all = hub_->exchange(rank_, bytes);
+    std::vector<std::string> all = hub_->exchange(rank_, bytes, timeout());
     return rank_ == 0 ? std::move(all) : std::vector<std::string>{};
   }
-  std::string broadcast(const std::string& bytes) override { return hub_->exchange(rank_, bytes).front(); }
+  std::string broadcast(const std::string& bytes) override { return hub_->exchange(rank_, bytes, timeout()).front(); }
 
  private:
   Hub* hub_;

@@ -60,9 +60,10 @@ std::string to_bytes(const Failure& failure) {
 Failure failure_from(std::string_view bytes) {
   ByteReader reader(bytes);
   Failure failure;
-  failure.kind = reader.get<Failure::Kind>();
+  failure.kind = reader.choice(Failure::Kind::communication_error);
   failure.origin = reader.get<int>();
   failure.message = reader.text();
+  reader.require_end();
   return failure;
 }
 
@@ -74,6 +75,8 @@ Failure caught(int rank, const std::function<void()>& body) {
   try {
     body();
     return {.kind = Kind::none, .origin = rank};
+  } catch (const TimeoutError&) {
+    throw;  // there is nobody to agree with
   } catch (const PeerFailure& error) {
     return error.failure();
   } catch (const InvalidArgument& error) {
@@ -96,6 +99,33 @@ void settle(Transport& ranks, const Failure& failure) {
   if (ranks.rank() == 0) agreed = verdict(failures);
   agreed = failure_from(ranks.broadcast(to_bytes(agreed)));
   if (agreed.any()) raise(agreed.kind, agreed.message);
+}
+
+std::vector<Fact> facts_from(std::string_view bytes) {
+  std::vector<Fact> facts;
+  for (ByteReader reader(bytes); !reader.at_end();) {
+    Fact& fact = facts.emplace_back();
+    fact.what = reader.text();
+    fact.value = reader.text();
+  }
+  return facts;
+}
+
+std::string difference(const std::vector<Fact>& first, const std::vector<Fact>& other, std::size_t rank) {
+  const auto value_in = [](const std::vector<Fact>& facts, const std::string& what) -> std::string {
+    const auto found = std::find_if(facts.begin(), facts.end(), [&](const Fact& fact) { return fact.what == what; });
+    return found == facts.end() ? "nothing" : found->value.empty() ? "none" : found->value;
+  };
+  std::string differences;
+  for (const auto* facts : {&first, &other})
+    for (const Fact& fact : *facts) {
+      const std::string a = value_in(first, fact.what), b = value_in(other, fact.what);
+      if (a == b || (facts == &other && value_in(first, fact.what) != "nothing")) continue;
+      differences +=
+          fmt::format("{}{} is {} there, and {} on rank 0", differences.empty() ? "" : "; ", fact.what, b, a);
+    }
+  return fmt::format("rank {}: {}: must be the same on every rank", rank,
+                     differences.empty() ? "lists its facts in another order" : differences);
 }
 
 }  // namespace detail
@@ -130,6 +160,26 @@ double Transport::max(double value) {
 }
 
 void Transport::everywhere(const std::function<void()>& body) { detail::settle(*this, detail::caught(rank(), body)); }
+
+void Transport::set_timeout(double seconds) {
+  require(seconds > 0, fmt::format("timeout = {}: must be positive", seconds));
+  timeout_ = seconds;
+}
+
+void Transport::require_alike(std::span<const Fact> facts) {
+  detail::ByteWriter here;
+  for (const Fact& fact : facts) {
+    here.put(std::string_view(fact.what));
+    here.put(std::string_view(fact.value));
+  }
+  const std::vector<std::string> said = gather(here.bytes());
+  std::string difference;
+  for (std::size_t other = 1; other < said.size() && difference.empty(); ++other)
+    if (said[other] != said[0])
+      difference = detail::difference(detail::facts_from(said[0]), detail::facts_from(said[other]), other);
+  difference = broadcast(difference);
+  if (!difference.empty()) throw InvalidArgument(difference);
+}
 
 namespace {
 

@@ -201,6 +201,11 @@ constexpr OptionRecord table[] = {
 
     {"one-per-rank", "", "", flag, "false", "", "Refuse to put two agents' data into one process", running,
      in_decentralized},
+    {"timeout", "", "SECONDS", real, "600", "positive, at most 1e6",
+     "On several ranks, how long one waits for the others before the whole job ends with exit code 4; without it 60 "
+     "for "
+     "the start. A rank that reads or multiplies for long is waited for too",
+     running, in_decentralized},
     {"threads", "", "N", integer, "all", "at least 1", "Threads to use; results do not depend on it", running,
      in_solves | in_decentralized | in_plan | in_experiments},
 };

@@ -428,6 +428,38 @@ def test_shards_of_different_dimensions_are_named(hearsay, tmp_path):
     hearsay.refuses("decentralized", *names, "odd.csv", "-k", 2, saying=["odd.csv", "3 columns", "site0.csv"])
 
 
+@pytest.mark.parametrize("arguments, saying", [
+    (["pipe", "--agents", 2], "pipe: is a pipe: must be a regular file"),
+    (["sites"], "sites/b.csv: is a pipe"),
+    (["a.csv", "pipe"], "pipe: is a pipe"),
+    (["a.csv", "/dev/zero"], "/dev/zero: is a device"),
+    (["a.csv", "--agents", 2, "--topology", "pipe"], "pipe: is a pipe"),
+    (["a.csv", "--agents", 2, "--weights", "pipe"], "pipe: is a pipe"),
+    (["a.csv", "--agents", 2, "--faults", "pipe"], "pipe: is a pipe"),
+    (["a.csv", "--split", "pipe"], "pipe: is a pipe"),
+    (["a.csv", "--agents", 2, "--reference", "pipe"], "pipe: is a pipe"),
+    (["pipe", "--split", "by-node"], "pipe: is a pipe"),
+    (["a.csv", "--agents", 2, "--topology", "loop"], "topology = loop"),
+    (["a.csv", "--agents", 2, "--weights", "x" * 5000], "weights = xxx"),
+    (["a.csv", "--agents", 1000000000], "agents = 1000000000: must lie in [1, 10000]"),
+    (["a.csv", "--split", "far.csv"], "row 2 holds 50000: must be the number of an agent, from 0 to 9999"),
+    (["a.csv", "--agents", 2, "--faults", "quorum.json"], "quorum = 9: must lie in [1, 2]"),
+    (["a.csv", "--agents", 2, "--timeout", 0], "timeout = 0: must be positive"),
+    (["a.csv", "a.csv", "--columns", "by-colour"], "columns = by-colour: must be one of by-name|by-position"),
+])
+def test_what_would_hang_or_run_out_of_memory_is_refused(hearsay, tmp_path, arguments, saying):
+    (tmp_path / "sites").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    os.mkfifo(tmp_path / "sites" / "b.csv")
+    os.symlink("loop", tmp_path / "loop")
+    for name in ("a.csv", "sites/a.csv"):
+        (tmp_path / name).write_text("1,2\n3,5\n2,2\n")
+    (tmp_path / "far.csv").write_text("0\n50000\n1\n")
+    (tmp_path / "quorum.json").write_text('{"quorum": 9}')
+
+    hearsay.refuses("decentralized", *arguments, "-k", 1, saying=saying)
+
+
 def test_a_label_split_needs_a_label_column(hearsay, tmp_path):
     federation(tmp_path)
 

@@ -120,6 +120,91 @@ def test_bad_options_are_told_by_one_rank(on_ranks, sites, options, saying):
     told_once(on_ranks(2, "decentralized", *sites, *options), 2, saying)
 
 
+@pytest.fixture
+def apart(tmp_path):
+    """Two ranks with the same command line, each in a directory of its own."""
+    def run(*arguments, files):
+        for rank, own in enumerate(files):
+            (tmp_path / str(rank)).mkdir()
+            for name, text in own.items():
+                path = tmp_path / str(rank) / name
+                os.mkfifo(path) if text is None else path.write_text(text)
+        return subprocess.run(
+            [MPIRUN, "-n", "2", "sh", "-c", 'cd ${OMPI_COMM_WORLD_RANK-$PMI_RANK} && exec "$0" "$@"', BINARY,
+             *map(str, arguments)], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE_SECONDS,
+            env=ENVIRONMENT)
+    return run
+
+
+ROWS = "1,2,0\n3,1,1\n0,2,5\n2,2,2\n"
+
+
+@pytest.mark.parametrize("options, file, there, saying", [
+    (["--topology", "t"], "t", "0 1\n", ["rank 1: topology = t", "no file of that name"]),
+    (["--weights", "w.csv"], "w.csv", "0.5,0.5\n0.5,0.5\n", ["rank 1: weights = w.csv", "no file of that name"]),
+    (["--faults", "f"], "f", "{}", ["rank 1: f: no such file"]),
+    (["--split", "s"], "s", "0\n1\n0\n1\n", ["rank 1: split = s"]),
+])
+def test_a_file_that_one_rank_lacks_ends_all_of_them(apart, options, file, there, saying):
+    result = apart("decentralized", "all.csv", "-k", 1, *options, files=[{"all.csv": ROWS, file: there}, {"all.csv": ROWS}])
+
+    told_once(result, 2, *saying)
+
+
+@pytest.mark.parametrize("arguments, files, saying", [
+    (["all.csv"], [{"all.csv": ROWS}, {"all.csv": ROWS.replace("5", "50")}],
+     ["rank 1: the content of all.csv is", "must be the same on every rank"]),
+    (["all.csv", "--split", "s"], [{"all.csv": ROWS, "s": "0\n1\n0\n1\n"}, {"all.csv": ROWS, "s": "0\n0\n1\n1\n"}],
+     ["rank 1: the split is"]),
+    (["all.csv", "--weights", "w.csv"], [{"all.csv": ROWS, "w.csv": "0.5,0.5\n0.5,0.5\n"},
+                                        {"all.csv": ROWS, "w.csv": "0.6,0.4\n0.4,0.6\n"}],
+     ["rank 1: the gossip matrix is"]),
+    (["a.csv", "b.csv"], [{"a.csv": ROWS}, {}], ["rank 1: b.csv: no such file"]),
+    (["a.csv", "b.csv"], [{"a.csv": ROWS}, {"b.csv": None}], ["rank 1: b.csv: is a pipe: must be a regular file"]),
+])
+def test_ranks_whose_files_differ_are_named(apart, arguments, files, saying):
+    told_once(apart("decentralized", *arguments, "-k", 1, files=files), 2, *saying)
+
+
+@pytest.fixture
+def unlike(tmp_path):
+    """A rank for each command line."""
+    def run(*lines):
+        command = [word for line in lines for word in (":", "-n", 1, *line)][1:]
+        return subprocess.run([MPIRUN, *map(str, command)], cwd=tmp_path, capture_output=True, text=True,
+                              timeout=PATIENCE_SECONDS, env=ENVIRONMENT)
+    return run
+
+
+@pytest.mark.parametrize("options, saying", [
+    (["--no-center"], ["rank 1: --center is false there, and true on rank 0"]),
+    (["--tolerance", "1e-3", "--seed", 1], ["--tolerance is 0.001 there, and 1e-10 on rank 0", "--seed is 1"]),
+    (["--bogus"], ["rank 1: ", "--bogus"]),
+    (["--help"], ["rank 1: the command is"]),
+])
+def test_ranks_whose_command_lines_differ_are_named(unlike, table, options, saying):
+    command = [BINARY, "decentralized", *table, "-k", 2]
+
+    told_once(unlike(command, [*command, *options]), 2, *saying)
+
+
+def test_an_option_left_out_is_as_good_as_its_default(unlike, table):
+    command = [BINARY, "decentralized", *table, "-k", 2]
+    given = ["--agents", 2, "--tolerance", "0.1e-9", "--center", "--split", "even", "--topology", "ring", "--rounds",
+             "auto", "--timeout", 600, "--columns", "by-name", "--threads", 1]
+
+    result = unlike(command, [*command, *given])
+
+    assert result.returncode == 0, result.stderr
+
+
+def test_a_rank_that_is_another_program_ends_the_job_in_time(unlike, table):
+    result = unlike([BINARY, "decentralized", *table, "-k", 2, "--timeout", 0.5], ["sleep", 60])
+
+    assert result.returncode == 4, (result.stdout, result.stderr)
+    assert "MPI waited too long for another rank to start" in result.stderr
+
+
 def test_too_few_ranks_are_told_with_the_line_that_works(on_ranks, sites):
     result = on_ranks(2, "decentralized", *sites, "-k", 2, "--one-per-rank")
 

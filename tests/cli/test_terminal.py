@@ -84,3 +84,20 @@ def test_an_interrupt_ends_the_solve_with_its_best_result_and_exit_code_3(tmp_pa
     assert code == 3 and "interrupted after" in output
     assert json.loads((tmp_path / "result.json").read_text())["status"] == "stopped_by_observer"
     assert np.isclose(np.linalg.norm(np.load(tmp_path / "basis.npy")), 1)
+
+
+def test_an_interrupt_is_heard_while_agents_wait_for_votes(tmp_path):
+    np.savetxt(tmp_path / "all.csv", np.random.default_rng(0).standard_normal((40, 4)), delimiter=",")
+    (tmp_path / "faults.json").write_text(json.dumps({
+        "give_up": 10**15, "events": [{"drop": [0, 1], "rounds": [40, 10**15]}, {"drop": [1, 2], "rounds": [40, 10**15]}]}))
+    program = OnATerminal(tmp_path, "decentralized", "all.csv", "-k", 1, "--agents", 3, "--topology", "path",
+                          "--faults", "faults.json", "--tolerance", 0, "--json", "result.json")
+    program.read_until(b"iteration")
+
+    program.process.send_signal(signal.SIGINT)
+    output, _, code = program.finish()
+
+    result = json.loads((tmp_path / "result.json").read_text())
+    assert code == 3 and "interrupted after" in output
+    assert result["status"] == "stopped_by_observer" and result["evidence"] == "unknown"
+    assert result["eigenvalues"][0] > 0

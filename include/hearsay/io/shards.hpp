@@ -12,6 +12,9 @@
 
 namespace hearsay::io {
 
+/// All of these throw DataError for what is no regular file: files are read more than once, and a pipe or a device may
+/// never end.
+
 /// The files of a directory, sorted by name; hidden ones and directories are left out. Throws DataError when there is
 /// none.
 std::vector<std::filesystem::path> shard_files(const std::filesystem::path& directory);

@@ -101,6 +101,37 @@ TEST(Transport, AddsAndComparesNumbers) {
   });
 }
 
+TEST(Transport, GivesUpOnARankThatDoesNotAnswer) {
+  on_ranks([](Transport& ranks) {
+    if (ranks.size() == 1 || ranks.rank() != 0) return;  // and says nothing
+    ranks.set_timeout(0.02);
+
+    expect_error<TimeoutError>([&] { static_cast<void>(ranks.take(1)); }, {"heard nothing", "0.02 s"});
+
+    ranks.set_timeout(std::numeric_limits<double>::infinity());
+  });
+}
+
+TEST(Transport, RefusesATimeoutThatIsNone) {
+  AloneTransport alone;
+  for (const double seconds : {0.0, -1.0, std::nan("")})
+    expect_error<InvalidArgument>([&] { alone.set_timeout(seconds); }, {"timeout"});
+}
+
+TEST(Transport, NamesTheRankAndTheFactsThatDiffer) {
+  on_ranks([](Transport& ranks) {
+    const std::vector<Fact> same = {{"rank", "5"}, {"center", "true"}, {"file", ""}};
+    std::vector<Fact> other = same;
+    if (ranks.rank() == ranks.size() - 1) other = {{"rank", "5"}, {"center", "false"}, {"file", "x"}};
+
+    ranks.require_alike(same);
+    if (ranks.size() == 1) return ranks.require_alike(other);
+    expect_error<InvalidArgument>([&] { ranks.require_alike(other); },
+                                  {"rank " + std::to_string(ranks.size() - 1) + ": ",
+                                   "center is false there, and true on rank 0", "file is x there, and none on rank 0"});
+  });
+}
+
 TEST(Everywhere, ThrowsNothingWhereNobodyDoes) {
   on_ranks([](Transport& ranks) {
     int calls = 0;

@@ -1,0 +1,19 @@
+// What a name stands for, asked before it is opened: opening a pipe waits for somebody to write, and a device need not
+// end.
+#pragma once
+
+#include <filesystem>
+
+namespace hearsay::io {
+
+/// Throws DataError where there is something of that name, and it is no regular file nor a link to one.
+void require_regular_file(const std::filesystem::path& path);
+
+/// Whether there is something of that name. One that cannot be looked up, being too long or a link to itself, is not
+/// there.
+bool is_there(const std::filesystem::path& path) noexcept;
+
+/// Whether that is a directory.
+bool is_directory(const std::filesystem::path& path) noexcept;
+
+}  // namespace hearsay::io
