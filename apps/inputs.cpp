@@ -121,8 +121,18 @@ std::string configuration(const Job& job) {
         group == OptionGroup::solver || group == OptionGroup::noise || group == OptionGroup::input;
     if (shapes_the_run && name != "tolerance" && name != "max-iterations") text += fmt::format(" {}={}", name, value);
   }
-  const std::filesystem::path path = locate_input(job.input);
-  return fmt::format("{} {} sha256={}", text, path.filename().string(), io::sha256_file(path).substr(0, 16));
+  const io::Dataset* dataset = dataset_named(job.input);
+  std::vector<std::filesystem::path> files{locate_input(job.input)};
+  if (dataset != nullptr) files = io::locate(*dataset, data_directory()).paths;
+  text += fmt::format(" input={}", files.front().filename().string());
+  if (!job.start.empty()) files.push_back(job.start);
+  std::string digests;
+  for (const auto& file : files) {
+    require(std::filesystem::is_regular_file(file),
+            fmt::format("checkpoint: {} must be a file that can be read again, and is none", file.string()));
+    digests += io::sha256_file(file);
+  }
+  return fmt::format("{} data={}", text, io::sha256_hex(digests));
 }
 
 }  // namespace hearsay::app

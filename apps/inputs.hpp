@@ -41,7 +41,8 @@ std::optional<Block<double>> load_block(const std::filesystem::path& path, std::
 /// The first k columns of a d x k (or wider) array, made orthonormal.
 std::optional<Block<double>> load_reference(const std::filesystem::path& path, Index dimension, Index rank);
 
-/// What a checkpoint must have in common with the solve that goes on from it.
+/// What a checkpoint must have in common with the solve that goes on from it: the options that shape the run, and the
+/// digest of every byte it reads.
 std::string configuration(const Job& job);
 
 }  // namespace hearsay::app

@@ -29,6 +29,7 @@
 #include "solver/filter.hpp"
 #include "solver/power.hpp"
 #include "solver/probe.hpp"
+#include "solver/resume.hpp"
 #include "solver/scale.hpp"
 #include "solver/settle.hpp"
 #include "solver/stopping.hpp"
@@ -87,6 +88,7 @@ class Solve {
         total_exponent_ = facts_.exponent + state_.exponent;
       }
       detail::rescale<S>(Y_, state_.exponent);
+      if (hooks_.resume != nullptr && state_.t == hooks_.resume->t) detail::require_its_scale<S>(Y_, state_.exponent);
       if (state_.t == 0) {
         state_.frobenius = std::max(state_.frobenius, known_.in_units_of(total_exponent_, known_.frobenius));
         state_.proven_count = known_.statement.count;
@@ -158,15 +160,12 @@ class Solve {
   void start() {
     detail::resize_large<S>(Y_, plan_.d, plan_.p);
     if (hooks_.resume != nullptr) {
+      detail::require_resumable<S>(*hooks_.resume, plan_, options_);
       state_ = *hooks_.resume;
-      if (options_.oversample < 0 && state_.X.cols() > plan_.k) {  // it may have been narrowed or widened
-        widened_ = state_.X.cols() > plan_.p;
-        plan_.p = stopping_.p = state_.X.cols();
-        Y_.resize(plan_.d, plan_.p);
-      }
-      require(state_.X.rows() == plan_.d && state_.X.cols() == plan_.p,
-              fmt::format("checkpoint of a {} x {} block: this solve needs {} x {}", state_.X.rows(), state_.X.cols(),
-                          plan_.d, plan_.p));
+      widened_ = state_.X.cols() > plan_.p;
+      if (widened_ && plan_.extraction == Extraction::nested) plan_.extraction = Extraction::ritz;  // as join() does
+      plan_.p = stopping_.p = state_.X.cols();
+      Y_.resize(plan_.d, plan_.p);
       A_.seek(state_.operator_position);
       total_exponent_ = facts_.exponent + state_.exponent;
       return;

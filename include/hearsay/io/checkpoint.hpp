@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <string_view>
 
 #include "hearsay/power.hpp"
@@ -12,8 +13,11 @@ namespace hearsay::io {
 template <class S>
 void write_checkpoint(const std::filesystem::path& path, const PowerState<S>& state, std::string_view configuration);
 
-/// Throws DataError for a damaged file and InvalidArgument for one of another configuration or number type.
+/// Throws DataError for a file that is damaged, or whose shapes and numbers are those of no solve, and InvalidArgument
+/// for one of another configuration or number type. The solver then holds the state against its own problem.
 template <class S>
 PowerState<S> read_checkpoint(const std::filesystem::path& path, std::string_view configuration);
+template <class S>
+PowerState<S> parse_checkpoint(std::string_view bytes, const std::string& name, std::string_view configuration);
 
 }  // namespace hearsay::io

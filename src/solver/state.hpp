@@ -1,0 +1,18 @@
+// Whether a saved state can be one at all, whatever the problem: a file may be damaged, of another version, or forged.
+#pragma once
+
+#include <string>
+
+#include "hearsay/power.hpp"
+
+namespace hearsay::detail {
+
+/// Empty where shapes fit each other and numbers are finite and in range; else what is wrong, with its value and the
+/// rule.
+template <class S>
+std::string fault_of(const PowerState<S>& state);
+
+/// The longest stride that is ever chosen between two QRs; --qr-every may ask for more.
+inline constexpr Index longest_stride = 16;
+
+}  // namespace hearsay::detail
