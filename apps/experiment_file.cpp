@@ -414,7 +414,7 @@ ExperimentFile parse_experiment(std::string_view text, std::string_view name, bo
 }
 
 ExperimentFile read_experiment(const std::filesystem::path& path, bool quick) {
-  return parse_experiment(io::read_whole(path), path.string(), quick);
+  return parse_experiment(io::read_whole(path, longest_json), path.string(), quick);
 }
 
 }  // namespace hearsay::app

@@ -121,7 +121,7 @@ Faults parse_faults(std::string_view text, std::string_view name) {
 
 Faults read_faults(const std::filesystem::path& path) {
   io::require_regular_file(path);
-  return parse_faults(io::read_whole(path), path.string());
+  return parse_faults(io::read_whole(path, longest_json), path.string());
 }
 
 bool set_fault_flag(Faults& faults, std::string_view flag, std::string_view text) {

@@ -6,6 +6,7 @@
 
 #include "faults_file.hpp"
 #include "hearsay/error.hpp"
+#include "hearsay/memory.hpp"
 #include "hearsay/threads.hpp"
 #include "help.hpp"
 
@@ -55,6 +56,7 @@ constexpr Setter setters[] = {
        require(count <= 1024, fmt::format("threads = {}: must be at most 1024", count));
        set_threads(static_cast<int>(count));
      }},
+    {"memory", [](Job&, const std::string& text) { set_memory_limit(parse_bytes("memory", text, 16'000'000)); }},
     {"audit",
      [](Job& job, const std::string& text) {
        job.audit = parse_real("audit", text);

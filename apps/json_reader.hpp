@@ -14,6 +14,9 @@
 
 namespace hearsay::app {
 
+/// Of a file, in bytes: an experiment has some thousand.
+inline constexpr std::uint64_t longest_json = std::uint64_t{16} << 20;
+
 /// Throws DataError, with line and column, for a text that is no JSON, and for a key given twice, of which the parser
 /// would keep the last and say nothing. Messages begin with `name`.
 nlohmann::json parse_json(std::string_view text, std::string_view name);

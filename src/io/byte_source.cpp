@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "hearsay/error.hpp"
+#include "linalg/memory_limit.hpp"
 
 namespace hearsay::io {
 
@@ -25,29 +26,33 @@ ByteSource source_of(std::string_view bytes, std::string_view name) {
           }};
 }
 
-std::string drain(const ByteSource& source, std::uint64_t expected) {
+std::string drain(const ByteSource& source, std::uint64_t expected, std::uint64_t most) {
   constexpr std::size_t step = 1 << 20;
+  const auto require_fewer = [&](std::uint64_t bytes) {
+    if (bytes > most)
+      throw DataError(fmt::format("{}: holds more than {}, the most that such a file may", source.name,
+                                  detail::readable_bytes(most)));
+  };
+  require_memory(expected, 1, source.name);
   std::string content;
-  content.resize(static_cast<std::size_t>(std::max<std::uint64_t>(expected, 64)));
+  content.resize(static_cast<std::size_t>(std::max<std::uint64_t>(std::min(expected, most), 64)));
   std::size_t filled = 0;
   for (;;) {
     filled += source.pull(std::span(content).subspan(filled));
     if (filled < content.size()) break;
-    require_memory(filled + step, 1, source.name);
-    content.resize(filled + std::max(std::min(filled, step), filled / 2));
+    require_fewer(filled);
+    const std::size_t more = std::max(std::min(filled, step), filled / 2);
+    require_memory(filled + more, 1, source.name);  // the old content stays until the new one has it
+    content.resize(filled + more);
   }
+  require_fewer(filled);
   content.resize(filled);
   return content;
 }
 
-void require_memory(std::uint64_t count, std::size_t bytes_each, std::string_view name) {
-  static const std::uint64_t physical =
-      static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-  if (count > physical / bytes_each)
-    throw DataError(fmt::format("{}: needs {:.1f} GB of memory, this machine has {:.1f} GB", name,
-                                static_cast<double>(count) * static_cast<double>(bytes_each) * 1e-9,
-                                static_cast<double>(physical) * 1e-9));
-}
+std::uint64_t longest_line() { return std::max<std::uint64_t>(memory_limit() / 64, 1 << 20); }
+
+Index most_columns() { return static_cast<Index>(std::max<std::uint64_t>(memory_limit() / 4096, 1024)); }
 
 void expect_to_fill(const void* memory, std::size_t bytes) {
   constexpr std::size_t worth_it = 1 << 23;

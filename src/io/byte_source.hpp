@@ -8,7 +8,9 @@
 #include <string>
 #include <string_view>
 
+#include "hearsay/block.hpp"
 #include "hearsay/io/file.hpp"
+#include "hearsay/memory.hpp"
 
 namespace hearsay::io {
 
@@ -27,11 +29,12 @@ ByteSource source_of(InputFile& file);
 /// Borrows the bytes.
 ByteSource source_of(std::string_view bytes, std::string_view name);
 
-/// All that is left to pull. `expected` is only a hint.
-std::string drain(const ByteSource& source, std::uint64_t expected);
+/// All that is left to pull, which must be at most `most` bytes. `expected` is only a hint.
+std::string drain(const ByteSource& source, std::uint64_t expected, std::uint64_t most);
 
-/// Throws DataError if a machine like this one could never hold `count` items of `bytes_each`.
-void require_memory(std::uint64_t count, std::size_t bytes_each, std::string_view name);
+/// No line of a text file may be longer, and no table wider: both in proportion to the memory that may be used.
+std::uint64_t longest_line();
+Index most_columns();
 
 /// Asks for large pages behind a block about to be filled: filling it is then bound by the file and not by page faults.
 void expect_to_fill(const void* memory, std::size_t bytes);

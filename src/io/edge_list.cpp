@@ -59,6 +59,8 @@ NamedEdges read_lines(LineReader& lines) {
     if (list.weighted) edge.weight = positive_weight(third, lines);
     if (const auto fourth = next_field(rest, ','); !fourth.empty())
       fail_at(lines.name(), lines.number(), 4, fmt::format("{} is more than an edge and its weight", shown(fourth)));
+    if (list.edges.size() == list.edges.capacity())
+      require_memory(2 * list.edges.size() + 1, sizeof(edge), lines.name());
     list.edges.push_back(edge);
   }
   return list;
@@ -68,6 +70,7 @@ NamedEdges read_lines(LineReader& lines) {
 class Renumbering {
  public:
   explicit Renumbering(const std::vector<NamedEdge>& edges) {
+    names_.reserve(2 * edges.size());
     for (const NamedEdge& edge : edges) {
       names_.push_back(edge.from);
       names_.push_back(edge.to);
@@ -107,6 +110,9 @@ EdgeList read_edge_list_from(ByteSource source) {
   LineReader lines(std::move(source));
   const NamedEdges list = read_lines(lines);
   if (list.edges.empty()) throw DataError(fmt::format("{}: holds no edges", lines.name()));
+  // Two names an edge and their ranks, each edge by its ranks, and the graph.
+  require_memory(list.edges.size(), 2 * sizeof(std::int64_t) + 16 * sizeof(std::int32_t) + sizeof(Edge) + 16,
+                 lines.name());
   Renumbering number(list.edges);
   if (number.names().size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
     throw DataError(fmt::format("{}: has {} nodes, more than can be numbered", lines.name(), number.names().size()));

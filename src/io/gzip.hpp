@@ -13,9 +13,13 @@ namespace hearsay::io {
 
 bool is_gzip(std::string_view bytes);
 
+/// What a gzip file of so many bytes may hold: deflate can make 1032 bytes of one, and numbers that are meant do not.
+std::uint64_t most_inflated(std::uint64_t compressed_bytes);
+
 class GzipReader {
  public:
-  GzipReader(std::string name, Pull compressed);
+  /// `compressed_bytes`: all there are; 0 where nobody knows.
+  GzipReader(std::string name, Pull compressed, std::uint64_t compressed_bytes);
   GzipReader(const GzipReader&) = delete;
   GzipReader& operator=(const GzipReader&) = delete;
   ~GzipReader();
@@ -27,8 +31,11 @@ class GzipReader {
 
  private:
   void refill();
+  void require_no_bomb() const;
 
   std::string name_;
+  std::uint64_t compressed_bytes_;
+  std::uint64_t taken_ = 0, made_ = 0;  // bytes since the start
   Pull compressed_;
   std::vector<char> input_;
   z_stream stream_{};

@@ -19,7 +19,6 @@ namespace hearsay::io {
 namespace {
 
 constexpr std::uint64_t unbounded = std::numeric_limits<std::uint64_t>::max();
-constexpr std::uint64_t largest_deflate_ratio = 1032;  // zlib's technical notes: no deflate stream expands further
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
@@ -60,8 +59,9 @@ struct InputFile::State {
     magic.resize(read_descriptor(magic));
     if (magic.empty()) throw DataError(fmt::format("{}: the file is empty", name));
     if (content == Content::decompressed && is_gzip(magic)) {
-      gzip.emplace(name, [this](std::span<char> out) { return read_raw(out); });
-      bound = bound > unbounded / largest_deflate_ratio ? unbounded : bound * largest_deflate_ratio;
+      gzip.emplace(
+          name, [this](std::span<char> out) { return read_raw(out); }, bound == unbounded ? 0 : bound);
+      bound = bound == unbounded ? unbounded : most_inflated(bound);
     }
     head_size = read_content(head);
   }
@@ -117,19 +117,18 @@ const std::string& InputFile::name() const { return state_->name; }
 std::string_view InputFile::head() const { return {state_->head.data(), state_->head_size}; }
 std::uint64_t InputFile::content_bound() const { return state_->bound; }
 
-std::string read_whole(const std::filesystem::path& path) {
+std::string read_whole(const std::filesystem::path& path, std::uint64_t most) {
   InputFile file(path);
   const auto on_disk = std::filesystem::is_regular_file(path) ? std::filesystem::file_size(path) : 0;
-  require_memory(on_disk, 1, file.name());
-  return drain(source_of(file), on_disk + 1);  // one byte more, so that a plain file ends in the first pull
+  return drain(source_of(file), on_disk + 1, most);  // one byte more, so that a plain file ends in the first pull
 }
 
 std::string decompress(std::string_view bytes, std::string_view name) {
   if (!is_gzip(bytes)) return std::string(bytes);
-  GzipReader gzip(std::string(name), source_of(bytes, name).pull);
+  GzipReader gzip(std::string(name), source_of(bytes, name).pull, bytes.size());
   const ByteSource inflated{
       .name = std::string(name), .bound = unbounded, .pull = [&gzip](std::span<char> out) { return gzip.read(out); }};
-  return drain(inflated, 4 * bytes.size());
+  return drain(inflated, 4 * bytes.size(), unbounded);
 }
 
 }  // namespace hearsay::io

@@ -117,7 +117,10 @@ class Parser {
     if (rows_ > 1'000'000 + 1000 * entries_)
       fail(fmt::format("{} rows for {} entries: too empty to be true", rows_, entries_));
     const std::int64_t stored = symmetric_ ? 2 * entries_ : entries_;
-    require_memory(static_cast<std::uint64_t>(stored), sizeof(Coordinate), lines_.name());
+    // Entries, the room to sort them in, and their rows and columns.
+    require_memory(static_cast<std::uint64_t>(rows_), sizeof(Index), lines_.name());
+    require_memory(static_cast<std::uint64_t>(stored), 2 * sizeof(Coordinate) + sizeof(std::int32_t) + sizeof(double),
+                   lines_.name());
 
     std::vector<Coordinate> entries;
     entries.reserve(static_cast<std::size_t>(stored));

@@ -45,6 +45,8 @@ template <class S>
 void read_fortran_order(const NpyHeader& header, const ByteSource& source, Block<S>& values) {
   constexpr Index panel = 16;
   const auto rows = static_cast<std::size_t>(header.rows);
+  require_memory(rows * static_cast<std::size_t>(std::min(panel, header.cols)), header.item_bytes + sizeof(S),
+                 source.name);
   std::vector<char> stored(rows * static_cast<std::size_t>(std::min(panel, header.cols)) * header.item_bytes);
   Small<S> columns(header.rows, std::min(panel, header.cols));
   for (Index j = 0; j < header.cols; j += panel) {

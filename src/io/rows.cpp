@@ -45,6 +45,7 @@ class NpyRows final : public RowSource<double> {
                       "save it in C order (numpy.ascontiguousarray)",
                       file_.name()));
     label_ = label_by_number(options.label_column, header_.cols, file_.name());
+    require_memory(static_cast<std::uint64_t>(header_.cols), 2 * sizeof(double), file_.name());
     row_.resize(static_cast<std::size_t>(header_.cols));
     row_bytes_ = row_.size() * header_.item_bytes;
   }

@@ -15,8 +15,8 @@
 namespace hearsay::io {
 namespace {
 
-// Rows read at once; the reader below keeps about a megabyte of its own.
-constexpr Index rows_at_once = 256;
+// Rows read at once, of so many columns; the reader below keeps about a megabyte of its own.
+Index rows_at_once(Index columns) { return std::clamp<Index>((Index{1} << 20) / columns, 1, 256); }
 
 void require_agents(std::span<const Index> local, std::size_t shards, const char* what) {
   for (const Index agent : local)
@@ -102,12 +102,13 @@ Shards read_split(const std::filesystem::path& file, const Split& split, std::sp
   const auto source = open_rows(file, options);
   const std::vector<Place> places = places_of(split, local);
   Shards shards{.agents = static_cast<Index>(split.size()), .local = {local.begin(), local.end()}};
+  require_memory(places.size() * static_cast<std::uint64_t>(source->cols()), sizeof(double), file.string());
   for (const Index agent : local) {
     shards.names.push_back(fmt::format("{}, agent {}", file.string(), agent));
     shards.rows.emplace_back(static_cast<Index>(split[static_cast<std::size_t>(agent)].size()), source->cols());
   }
 
-  Block<double> some(rows_at_once, source->cols());
+  Block<double> some(rows_at_once(source->cols()), source->cols());
   auto next = places.begin();
   Index first = 0;
   for (Index count = 0; (count = source->read(some)) > 0; first += count)
@@ -120,7 +121,7 @@ Shards read_split(const std::filesystem::path& file, const Split& split, std::sp
 Index count_rows(const std::filesystem::path& file, const TableOptions& options) {
   require_regular_file(file);
   const auto source = open_rows(file, options);
-  Block<double> some(rows_at_once, source->cols());
+  Block<double> some(rows_at_once(source->cols()), source->cols());
   Index rows = 0;
   for (Index count = 0; (count = source->read(some)) > 0;) rows += count;
   return rows;
@@ -139,7 +140,7 @@ std::vector<std::string> read_labels(const std::filesystem::path& path, const Ta
   }
   const auto source = open_rows(path);  // the label among the numbers
   const Index column = label_by_number(options.label_column, source->cols(), path.string());
-  Block<double> some(rows_at_once, source->cols());
+  Block<double> some(rows_at_once(source->cols()), source->cols());
   for (Index count = 0; (count = source->read(some)) > 0;)
     for (Index i = 0; i < count; ++i) labels.push_back(fmt::format("{}", some(i, column)));
   return labels;

@@ -21,7 +21,7 @@ Table read_table_from(ByteSource source, const TableOptions& options) {
   for (table.values.resize(1 + 4096 / cols, cols); reader.next(table.values.row(rows).data(), &label); ++rows) {
     if (labelled) table.labels.push_back(label);
     if (rows + 1 < table.values.rows()) continue;
-    require_memory(static_cast<std::uint64_t>((rows + 2) * cols), sizeof(double), name);
+    require_memory(static_cast<std::uint64_t>((rows / 2 + 2) * cols), sizeof(double), name);  // beside those in use
     table.values.conservativeResize(rows + rows / 2 + 2, Eigen::NoChange);
     expect_to_fill(table.values.data(), static_cast<std::size_t>(table.values.size()) * sizeof(double));
   }

@@ -142,6 +142,11 @@ TableLayout detect_layout(const TextLine& first, std::string_view second, std::s
   const bool whole = cut(first.text, layout.delimiter, cells);
   if (!whole) fail_at(name, first.number, static_cast<Index>(cells.size()), broken_quotes);
   layout.fields = static_cast<Index>(cells.size());
+  if (layout.fields > most_columns())
+    fail_at(name, first.number, 0,
+            fmt::format("the row has {} columns, and the limit is {}, one for 4 kB of the memory that may be used; "
+                        "--memory SIZE sets that",
+                        layout.fields, most_columns()));
 
   const bool by_name = label_is_a_name(options.label_column);
   if (!by_name) layout.label_field = label_by_number(options.label_column, layout.fields, name);

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "hearsay/error.hpp"
+#include "linalg/memory_limit.hpp"
 
 namespace hearsay::io {
 namespace {
@@ -163,6 +164,10 @@ bool LineReader::refill() {
   end_ -= begin_;
   begin_ = 0;
   if (end_ == buffer_.size()) {
+    if (end_ >= longest_line())
+      fail_at(name(), number_ + 1, 0,
+              fmt::format("the line is longer than {}, a 64th of the memory that may be used; --memory SIZE sets that",
+                          detail::readable_bytes(longest_line())));
     require_memory(2 * buffer_.size(), 1, name());
     buffer_.resize(2 * buffer_.size());
   }

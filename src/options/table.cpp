@@ -208,6 +208,10 @@ constexpr OptionRecord table[] = {
      running, in_decentralized},
     {"threads", "", "N", integer, "all", "at least 1", "Threads to use; results do not depend on it", running,
      in_solves | in_decentralized | in_plan | in_experiments},
+    {"memory", "", "SIZE", text, "0.9 of what the machine, its control group and its limits allow",
+     "bytes, or a number with K, M, G or T behind it; at least 16M",
+     "Refuse what would need more memory than this, before it is taken; lines, columns and blocks are held to it",
+     running, in_solves | in_decentralized | in_plan | in_experiments},
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 """Bad input ends with exit code 2 and one clear line; nothing is written, and what was there stays."""
 
 import gzip
+import hashlib
 import os
 import struct
 
@@ -207,7 +208,50 @@ def test_a_checkpoint_of_another_solve(hearsay, matrix):
     assert hearsay("eigs", matrix, "-k", 1, "--method", "npm", "--checkpoint", "c", "--checkpoint-every", 2).returncode == 0
 
     refused_without_a_trace(hearsay, "eigs", matrix, "-k", 2, "--method", "npm", "--checkpoint", "c", "--resume",
-                            saying="another solve")
+                            saying=["another solve", "rank=1", "rank=2"])
+
+
+def test_a_checkpoint_of_other_data_of_the_same_name(hearsay, matrix, tmp_path):
+    run = ["eigs", matrix, "-k", 1, "--method", "npm", "--checkpoint", "c", "--checkpoint-every", 2]
+    assert hearsay(*run).returncode == 0
+    np.save(tmp_path / matrix, np.diag([5.0, 4, 3, 2, 1, 0.5]))
+
+    refused_without_a_trace(hearsay, *run, "--resume", saying=["c: is of another solve", "data="])
+
+
+def test_a_checkpoint_of_another_start(hearsay, matrix, tmp_path):
+    size = len(np.load(tmp_path / matrix))
+    np.save(tmp_path / "start.npy", np.eye(size)[:, :2])
+    run = ["eigs", matrix, "-k", 1, "--method", "npm", "--checkpoint", "c", "--checkpoint-every", 1, "--start", "start.npy"]
+    assert hearsay(*run).returncode in [0, 3]
+    np.save(tmp_path / "start.npy", np.eye(size)[:, 1:3])
+
+    refused_without_a_trace(hearsay, *run, "--resume", saying=["c: is of another solve", "data="])
+
+
+def forged(content, position, replacement):
+    """A checkpoint with bytes replaced behind its configuration, and the right checksum again."""
+    body = bytearray(content[:-64])
+    header = len(b"hearsay checkpoint 4\n") + 1
+    begin = header + 8 + int.from_bytes(body[header:header + 8], "little") + position
+    body[begin:begin + len(replacement)] = replacement
+    return bytes(body) + hashlib.sha256(body).hexdigest().encode()
+
+
+FORGERIES = {"a bool that is none": (8, b"\x07", "0 or 1"),
+             "an exponent of 5000": (18, (5000).to_bytes(4, "little"), "exponent = 5000"),
+             "a scale of another matrix": (18, (900).to_bytes(4, "little"), "exponent = 900"),
+             "a negative count": (30, (-1).to_bytes(8, "little", signed=True), "products = -1"),
+             "a block of no rows": (78, bytes(8), "shorter")}
+
+
+@pytest.mark.parametrize("position, replacement, saying", FORGERIES.values(), ids=FORGERIES.keys())
+def test_a_forged_checkpoint(hearsay, matrix, tmp_path, position, replacement, saying):
+    run = ["eigs", matrix, "-k", 1, "--method", "npm", "--checkpoint", "c", "--checkpoint-every", 2]
+    assert hearsay(*run).returncode == 0
+    (tmp_path / "c").write_bytes(forged((tmp_path / "c").read_bytes(), position, replacement))
+
+    refused_without_a_trace(hearsay, *run, "--resume", saying=saying)
 
 
 def test_a_malformed_edge_list(hearsay, tmp_path):
@@ -222,3 +266,16 @@ def test_a_value_missing_at_the_end(hearsay, matrix):
 
 def test_no_name_at_all(hearsay):
     hearsay.refuses("pca", "", "-k", 2, saying="must name a file")
+
+
+BOMBS = {"a line": ("1" * 3_000_000, [], "data.csv:1: the line is longer than 1.0 MB"),
+         "columns": ("1," * 9_000 + "1\n", [], "9001 columns, and the limit is"),
+         "rows": ("1,2\n" * 1_500_000, [], "data.csv: needs"),
+         "a size that is none": ("1\n", ["--memory", "lots"], "memory = lots: must be a number of bytes")}
+
+
+@pytest.mark.parametrize("text, options, saying", BOMBS.values(), ids=BOMBS.keys())
+def test_what_the_memory_does_not_hold(hearsay, tmp_path, text, options, saying):
+    (tmp_path / "data.csv").write_text(text)
+
+    refused_without_a_trace(hearsay, "pca", "data.csv", "-k", 1, "--memory", "32M", *options, saying=saying)

@@ -15,8 +15,8 @@ namespace hearsay::io {
 enum class Content { decompressed, as_stored };
 
 /// A file read from front to back. Gzip is told by its first bytes, not by the name; several members in a row are one
-/// file. Throws DataError when the file is missing, unreadable, a directory, empty, or gzip that is truncated or
-/// corrupt.
+/// file. Throws DataError when the file is missing, unreadable, a directory, empty, or gzip that is truncated, corrupt
+/// or inflates to more than 64 MiB and 200 times its size.
 class InputFile {
  public:
   explicit InputFile(const std::filesystem::path& path, Content content = Content::decompressed);
@@ -36,7 +36,8 @@ class InputFile {
   /// The first bytes of the content, up to 64, however far the reading has come.
   std::string_view head() const;
 
-  /// No more content than this can come: the size of a plain file, 1032 times that of a gzip file, no bound for a pipe.
+  /// No more content than this can come: the size of a plain file, 200 times that of a gzip file or 64 MiB, no bound
+  /// for a pipe.
   std::uint64_t content_bound() const;
 
  private:
@@ -44,8 +45,8 @@ class InputFile {
   std::unique_ptr<State> state_;
 };
 
-/// The whole content of a file.
-std::string read_whole(const std::filesystem::path& path);
+/// The whole content of a file. Throws DataError where it has more than `most` bytes.
+std::string read_whole(const std::filesystem::path& path, std::uint64_t most = ~std::uint64_t{0});
 
 /// The content of bytes that may be gzip; other bytes come back as they are. Errors begin with `name`.
 std::string decompress(std::string_view bytes, std::string_view name);
