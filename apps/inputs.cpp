@@ -10,6 +10,7 @@
 #include "hearsay/io/file.hpp"
 #include "hearsay/io/npy.hpp"
 #include "hearsay/qr.hpp"
+#include "run_files.hpp"
 
 namespace hearsay::app {
 
@@ -17,7 +18,7 @@ namespace {
 
 // The data set of that name, if it is one and no file hides it.
 const io::Dataset* dataset_named(const std::string& input) {
-  if (std::filesystem::exists(input)) return nullptr;
+  if (is_there(input)) return nullptr;
   for (const io::Dataset& dataset : io::datasets())
     if (dataset.name == input) return &dataset;
   return nullptr;

@@ -17,11 +17,14 @@
 #include "figure.hpp"
 #include "figure_report.hpp"
 #include "hearsay/error.hpp"
+#include "hearsay/io/datasets.hpp"
 #include "hearsay/linalg.hpp"
 #include "hearsay/threads.hpp"
+#include "inputs.hpp"
 #include "job.hpp"
 #include "machine.hpp"
 #include "outputs.hpp"
+#include "run_files.hpp"
 #include "terminal.hpp"
 
 namespace hearsay::app {
@@ -147,6 +150,39 @@ int run_all(const Job& job, std::vector<ExperimentFile> files) {
   return claims["fail"] == 0 ? done : stopped_early;
 }
 
+// What a figure leaves behind, by what it is called in messages.
+std::vector<RunFile> figure_files(const experiments::Experiment& experiment, const fs::path& directory) {
+  const std::string& name = experiment.name;
+  const fs::path folder = directory / name;
+  std::vector<RunFile> files;
+  for (const char* ending : {".csv", ".json", ".svg", ".png", ".pdf"})
+    files.push_back({fmt::format("experiment {}", name), folder / (name + ending)});
+  for (const experiments::TableSpec& table : experiment.tables)
+    files.push_back({fmt::format("table {} of {}", table.name, name), folder / (table.name + ".csv")});
+  return files;
+}
+
+// The data sets that may be read.
+std::vector<RunFile> data_set_files() {
+  std::vector<RunFile> files;
+  try {
+    for (const io::Dataset& dataset : io::datasets())
+      for (const fs::path& path : io::locate(dataset, data_directory()).paths)
+        if (is_there(path)) files.push_back({fmt::format("data set {}", dataset.name), path});
+  } catch (const InvalidArgument&) {  // no directory for data, so none is read
+  }
+  return files;
+}
+
+void check_files(const Job& job, const std::vector<std::string>& inputs, const std::vector<ExperimentFile>& files) {
+  RunFiles known;
+  for (const std::string& input : inputs) known.reads("input", input);
+  for (const auto& [option, path] : data_set_files()) known.reads(option, path);
+  for (const char* page : {"claims.json", "report.html"}) known.writes("out", job.out / page);
+  for (const ExperimentFile& file : files)
+    for (const auto& [option, path] : figure_files(file.experiment, job.out)) known.writes(option, path);
+}
+
 int list_experiments() {
   for (const EmbeddedExperiment& embedded : embedded_experiments())
     fmt::print("{:<16} {}\n", embedded.name, parse_experiment(embedded.text, embedded.name, false).experiment.title);
@@ -161,20 +197,20 @@ int run_reproduce(const Job& job) {
     require(std::find(known.begin(), known.end(), name) != known.end() && (name != "list" || job.inputs.size() == 1),
             fmt::format("{}: must be one of {}{}", name, fmt::join(known, ", "), did_you_mean(name, known)));
   const bool all = std::find(job.inputs.begin(), job.inputs.end(), "all") != job.inputs.end();
-  std::vector<ExperimentFile> files;
-  for (const EmbeddedExperiment& embedded : embedded_experiments()) {
-    const bool asked_for = std::find(job.inputs.begin(), job.inputs.end(), embedded.name) != job.inputs.end();
-    if (!all && !asked_for) continue;
-    ExperimentFile file = parse_experiment(embedded.text, embedded.name, job.quick);
-    try {
+  const auto asked_for = [&job](std::string_view name) {
+    return std::find(job.inputs.begin(), job.inputs.end(), name) != job.inputs.end();
+  };
+  std::vector<ExperimentFile> parsed, files;
+  for (const EmbeddedExperiment& embedded : embedded_experiments())
+    if (all || asked_for(embedded.name)) parsed.push_back(parse_experiment(embedded.text, embedded.name, job.quick));
+  check_files(job, {}, parsed);
+  for (ExperimentFile& file : parsed) try {
       load_data(file.experiment);
+      files.push_back(std::move(file));
     } catch (const Error& error) {
-      if (asked_for) throw;
-      fmt::print(stderr, "hearsay: {} is left out: {}\n", embedded.name, error.what());
-      continue;
+      if (asked_for(file.experiment.name)) throw;
+      fmt::print(stderr, "hearsay: {} is left out: {}\n", file.experiment.name, error.what());
     }
-    files.push_back(std::move(file));
-  }
   return run_all(job, std::move(files));
 }
 
@@ -182,12 +218,13 @@ int run_experiment(const Job& job) {
   std::vector<ExperimentFile> files;
   for (const std::string& path : job.inputs) {
     files.push_back(read_experiment(path, job.quick));
-    load_data(files.back().experiment);
     const std::string& name = files.back().experiment.name;
     require(std::count_if(files.begin(), files.end(),
                           [&name](const ExperimentFile& file) { return file.experiment.name == name; }) == 1,
             fmt::format("{}: name = {}: must differ from those of the other files", path, name));
   }
+  check_files(job, job.inputs, files);
+  for (ExperimentFile& file : files) load_data(file.experiment);
   return run_all(job, std::move(files));
 }
 
