@@ -51,10 +51,11 @@ std::string read_whole(const std::filesystem::path& path, std::uint64_t most = ~
 /// The content of bytes that may be gzip; other bytes come back as they are. Errors begin with `name`.
 std::string decompress(std::string_view bytes, std::string_view name);
 
-/// A file that appears under its name complete, or not at all. Bytes go to a temporary file beside the target; commit()
-/// brings them to the disk and renames. Without a commit the temporary file is removed and an old target stays as it
-/// was. A target that is no regular file (/dev/null, a pipe) is written to directly. Throws as require_writable does,
-/// and Error when the disk fails.
+/// A file that appears under its name complete, or not at all. Bytes go to a file without a name, or where the file
+/// system knows none to a temporary file beside the target; commit() brings them to the disk and gives the name.
+/// Without a commit nothing is left and an old target stays as it was, after a kill too: what a killed process did
+/// leave is removed by the next one that writes there. A target that is no regular file (/dev/null, a pipe) is written
+/// to directly. Throws as require_writable does, and Error when the disk fails.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::filesystem::path& target);
@@ -66,9 +67,13 @@ class AtomicFile {
   void commit();
 
  private:
+  void put_in_place();
+  [[noreturn]] void fail(std::string_view what) const;  // errno says why
+
   std::string name_;                 // as given, for messages
   std::filesystem::path target_;     // symbolic links followed
-  std::filesystem::path temporary_;  // empty when the target is written directly, and after commit()
+  std::filesystem::path temporary_;  // empty while the file has no name, and after commit()
+  bool direct_ = false;              // no regular file, and written as it is
   int descriptor_ = -1;
 };
 

@@ -1,4 +1,6 @@
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -83,6 +85,43 @@ TEST(AtomicFile, ReportsAFullDisk) {
   AtomicFile file("/dev/full");
 
   expect_error<Error>([&] { file.write("too much"); }, {"/dev/full: writing failed", "No space left"});
+}
+
+TEST(AtomicFile, HasNoNameBesideItsOwnWhileItIsWritten) {
+  const test::TempDir dir;
+  AtomicFile file(dir / "out.csv");
+  file.write("half");
+
+  for (const auto& entry : fs::directory_iterator(dir.path()))  // where the file system knows no nameless files
+    EXPECT_TRUE(entry.path().filename().string().starts_with(".hearsay-")) << entry.path();
+  EXPECT_LE(files_in(dir), 1);
+}
+
+TEST(AtomicFile, SweepsWhatAKilledProcessLeftAndNothingElse) {
+  const test::TempDir dir;
+  dir.file(".hearsay-1-0.tmp", "abandoned");
+  const auto alive = dir.file(".hearsay-1-1.tmp", "its maker holds a lock");
+  dir.file(".hearsay-mine.tmp", "not a name of ours");
+  fs::create_symlink(alive, dir / ".hearsay-1-2.tmp");
+  const int maker = ::open(alive.c_str(), O_WRONLY);
+  ASSERT_EQ(::flock(maker, LOCK_EX | LOCK_NB), 0);
+
+  AtomicFile file(dir / "out.csv");
+  file.write("new");
+  file.commit();
+  ::close(maker);
+
+  EXPECT_FALSE(fs::exists(dir / ".hearsay-1-0.tmp"));
+  EXPECT_TRUE(fs::exists(alive));
+  EXPECT_TRUE(fs::exists(dir / ".hearsay-mine.tmp"));
+  EXPECT_TRUE(fs::is_symlink(dir / ".hearsay-1-2.tmp"));
+}
+
+TEST(AtomicFile, RefusesAPipeThatNobodyReads) {
+  const test::TempDir dir;
+  ASSERT_EQ(::mkfifo((dir / "pipe").c_str(), 0600), 0);
+
+  expect_error<InvalidArgument>([&] { AtomicFile file(dir / "pipe"); }, {"pipe", "nobody reads"});
 }
 
 TEST(RequireWritable, TouchesNothingWhereAFileCouldBeWritten) {
