@@ -129,7 +129,27 @@ void NodeOperator::apply(ConstBlockView<double> X, BlockView<double> Y) const {
   }
 }
 
-std::vector<NodeOperator> node_operators(const Graph& graph) {
+namespace {
+
+// The same graph with its largest weight at about one, by a power of two: the matrix is the same, and neither sums nor
+// products of degrees leave the range.
+Graph with_moderate_weights(Graph graph) {
+  if (graph.weights.empty()) return graph;
+  const auto [least, most] = std::minmax_element(graph.weights.begin(), graph.weights.end());
+  constexpr double furthest = 1e-140;  // its square still is a number
+  require(*least > 0 && std::isfinite(*most) && *least / *most >= furthest,
+          fmt::format("weights from {:g} to {:g}: must be positive, and not lie further apart than {:g}", *least, *most,
+                      1 / furthest));
+  int exponent = 0;
+  std::frexp(*most, &exponent);
+  for (double& weight : graph.weights) weight = std::ldexp(weight, -exponent);
+  return graph;
+}
+
+}  // namespace
+
+std::vector<NodeOperator> node_operators(const Graph& given) {
+  const Graph graph = with_moderate_weights(given);
   const Vector<double> degree = degrees(graph);
   std::vector<std::vector<std::pair<Index, double>>> neighbours(static_cast<std::size_t>(graph.nodes));
   for (std::size_t e = 0; e < graph.edges.size(); ++e) {

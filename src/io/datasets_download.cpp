@@ -10,11 +10,6 @@
 namespace hearsay::io {
 namespace {
 
-constexpr std::size_t longest_body = std::size_t{256} << 20;  // far above any data set here; guards the memory
-constexpr long connect_seconds = 30;
-constexpr long stall_seconds = 60;  // without a byte
-constexpr long most_redirects = 10;
-
 // What the callbacks share. Exceptions must not cross libcurl, so they wait here.
 struct Transfer {
   const std::string& url;
@@ -28,7 +23,7 @@ struct Transfer {
 std::size_t on_bytes(const char* data, std::size_t, std::size_t count, void* context) noexcept {
   auto& transfer = *static_cast<Transfer*>(context);
   try {
-    transfer.too_long = transfer.bytes.size() + count > longest_body;
+    transfer.too_long = transfer.bytes.size() + count > longest_download;
     if (transfer.too_long) return 0;
     transfer.bytes.append(data, count);
     return count;
@@ -83,7 +78,7 @@ const char* redirect_protocols(std::string_view url) { return url.starts_with("h
 
 }  // namespace
 
-std::string download(const std::string& url, const Progress& progress) {
+std::string download(const std::string& url, const Progress& progress, const FetchLimits& limits) {
   Transfer transfer{.url = url, .progress = progress};
   char reason[CURL_ERROR_SIZE] = "";
 
@@ -95,6 +90,7 @@ std::string download(const std::string& url, const Progress& progress) {
   curl.set(CURLOPT_MAXREDIRS, most_redirects);
   curl.set(CURLOPT_FAILONERROR, 1L);
   curl.set(CURLOPT_CONNECTTIMEOUT, connect_seconds);
+  curl.set(CURLOPT_TIMEOUT, static_cast<long>(limits.each_file.count()));  // a byte a second would never stall
   curl.set(CURLOPT_LOW_SPEED_LIMIT, 1L);
   curl.set(CURLOPT_LOW_SPEED_TIME, stall_seconds);
   curl.set(CURLOPT_NOSIGNAL, 1L);  // its time limits must not use the process's alarm
@@ -110,9 +106,12 @@ std::string download(const std::string& url, const Progress& progress) {
   if (transfer.thrown) std::rethrow_exception(transfer.thrown);
   if (code == CURLE_OK) return std::move(transfer.bytes);
   if (transfer.stopped) throw DownloadStopped(fmt::format("{}: stopped after {} bytes", url, transfer.bytes.size()));
+  if (code == CURLE_OPERATION_TIMEDOUT)
+    throw CommunicationError(fmt::format("{}: {} bytes, and no more, in the time allowed: {}", url,
+                                         transfer.bytes.size(), *reason != '\0' ? reason : curl_easy_strerror(code)));
   if (code == CURLE_HTTP_RETURNED_ERROR)
     throw CommunicationError(fmt::format("{}: HTTP status {}", url, curl.status()));
-  if (transfer.too_long) throw CommunicationError(fmt::format("{}: longer than {} bytes", url, longest_body));
+  if (transfer.too_long) throw CommunicationError(fmt::format("{}: longer than {} bytes", url, longest_download));
   throw CommunicationError(fmt::format("{}: {}", url, *reason != '\0' ? reason : curl_easy_strerror(code)));
 }
 

@@ -15,6 +15,6 @@ class DownloadStopped : public CommunicationError {
 
 /// The body of one answer, redirects followed. Throws CommunicationError, which names the URL and, for HTTP, the
 /// status.
-std::string download(const std::string& url, const Progress& progress);
+std::string download(const std::string& url, const Progress& progress, const FetchLimits& limits);
 
 }  // namespace hearsay::io

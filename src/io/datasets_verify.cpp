@@ -39,6 +39,27 @@ FileReport report_on(const DatasetFile& file, const fs::path& path) {
 
 }  // namespace
 
+fs::path trusted_digest_file(const fs::path& path) { return path.string() + ".sha256"; }
+
+void require_intact(const Dataset& dataset, const fs::path& directory) {
+  for (const DatasetFile& file : dataset.files) {
+    const fs::path path = directory / file.path, trusted = trusted_digest_file(path);
+    std::error_code unknown;
+    std::string wanted = file.sha256;
+    if (wanted.empty() && fs::exists(trusted, unknown)) wanted = read_whole(trusted).substr(0, 64);
+    if (wanted.empty())
+      throw DataError(
+          fmt::format("{}: no SHA-256 of it is published, so it is not taken on trust; put the one you trust into {}",
+                      path.string(), trusted.filename().string()));
+    const std::string found = sha256_file(path, Content::decompressed);
+    if (found != wanted)
+      throw DataError(
+          fmt::format("{}: is not what {} should be: its sha256 is {}, not {}; get it again with: hearsay "
+                      "datasets fetch {}",
+                      path.string(), dataset.name, found, wanted, dataset.name));
+  }
+}
+
 std::string fault_of(const DatasetFile& file, std::string_view content) {
   if (!file.sha256.empty()) {
     const std::string found = sha256_hex(content);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "hearsay/error.hpp"
@@ -14,9 +15,10 @@ namespace hearsay {
 
 namespace {
 
+// OMP_NUM_THREADS may ask for more threads than a process can have, and OpenMP has no way to say so but to crash.
 int default_threads() {
 #ifdef _OPENMP
-  return omp_get_max_threads();
+  return std::min(omp_get_max_threads(), std::max(64, 2 * omp_get_num_procs()));
 #else
   return 1;
 #endif

@@ -62,7 +62,8 @@ template <class S>
 int safe_exponent(S largest) {
   const S limit = std::sqrt(std::sqrt(std::numeric_limits<S>::max()));
   if (!(largest > 0) || (largest < limit && largest > 1 / limit)) return 0;
-  return std::ilogb(largest);
+  constexpr int most = std::numeric_limits<S>::max_exponent - 2;  // its own power of two must be a number, both ways
+  return std::clamp(std::ilogb(largest), -most, most);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "hearsay/error.hpp"
 #include "hearsay/linalg.hpp"
@@ -85,6 +86,28 @@ double SparseSymmetric<S>::norm_bound() const {
   return largest_row_sum;
 }
 
+namespace {
+
+// A power of four that brings the largest weight to about one: neither the matrix nor a bit of the result changes by
+// it, and sums of weights stay finite. Weights that lie too far apart for the arithmetic are refused.
+template <class S>
+double weight_scale(const std::vector<double>& weights) {
+  if (weights.empty()) return 1;
+  const auto [least, most] = std::minmax_element(weights.begin(), weights.end());
+  require(*least > 0 && std::isfinite(*most),
+          fmt::format("weights from {:g} to {:g}: must be positive and finite", *least, *most));
+  int exponent = 0;
+  std::frexp(*most, &exponent);
+  const double scale = std::ldexp(1.0, std::min(1022, -2 * (exponent / 2)));
+  constexpr double spread = std::numeric_limits<S>::epsilon();
+  require(*least * scale >= std::numeric_limits<S>::min() / spread,
+          fmt::format("weights from {:g} to {:g}: lie too far apart for {} precision", *least, *most,
+                      sizeof(S) == sizeof(double) ? "double" : "single"));
+  return scale;
+}
+
+}  // namespace
+
 template <class S>
 NormalisedGraph<S>::NormalisedGraph(const Graph& graph) {
   require(graph.nodes > 0, "graph of 0 nodes: must have at least one");
@@ -93,12 +116,13 @@ NormalisedGraph<S>::NormalisedGraph(const Graph& graph) {
           fmt::format("graph of {} edges and {} weights: must have one weight per edge", graph.edges.size(),
                       graph.weights.size()));
 
+  const double scale = weight_scale<S>(graph.weights);
   adjacency_.rows = adjacency_.cols = graph.nodes;
   adjacency_.row_start.assign(static_cast<std::size_t>(graph.nodes) + 1, 0);
   Vector<double> degrees = Vector<double>::Zero(graph.nodes);
   for (std::size_t e = 0; e < graph.edges.size(); ++e) {
     const auto [i, j] = graph.edges[e];
-    const double weight = weighted ? graph.weights[e] : 1.0;
+    const double weight = weighted ? graph.weights[e] * scale : 1.0;
     ++adjacency_.row_start[static_cast<std::size_t>(i) + 1];
     ++adjacency_.row_start[static_cast<std::size_t>(j) + 1];
     degrees(i) += weight;
@@ -113,7 +137,7 @@ NormalisedGraph<S>::NormalisedGraph(const Graph& graph) {
   const auto place = [&](std::int32_t row, std::int32_t column, std::size_t edge) {
     const auto slot = static_cast<std::size_t>(next[static_cast<std::size_t>(row)]++);
     adjacency_.columns[slot] = column;
-    if (weighted) adjacency_.values[slot] = static_cast<S>(graph.weights[edge]);
+    if (weighted) adjacency_.values[slot] = static_cast<S>(graph.weights[edge] * scale);
   };
   for (std::size_t e = 0; e < graph.edges.size(); ++e) place(graph.edges[e].second, graph.edges[e].first, e);
   for (std::size_t e = 0; e < graph.edges.size(); ++e) place(graph.edges[e].first, graph.edges[e].second, e);

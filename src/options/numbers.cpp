@@ -2,6 +2,8 @@
 
 #include <charconv>
 #include <cmath>
+#include <tuple>
+#include <utility>
 
 #include "hearsay/error.hpp"
 #include "hearsay/memory.hpp"
@@ -17,9 +19,21 @@ std::int64_t parse_integer(std::string_view name, std::string_view text, std::in
   return value;
 }
 
+namespace {
+
+std::pair<const char*, std::errc> pair_of(const std::from_chars_result& result) { return {result.ptr, result.ec}; }
+
+}  // namespace
+
 double parse_real(std::string_view name, std::string_view text) {
   double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  // "Out of range" is said of 1e-320 as of 1e320; the first is a number, if a small one.
+  if (error == std::errc::result_out_of_range) {
+    long double wide = 0;
+    std::tie(end, error) = pair_of(std::from_chars(text.data(), text.data() + text.size(), wide));
+    value = static_cast<double>(wide);
+  }
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
     throw InvalidArgument(fmt::format("{} = {}: must be a finite number", name, text));
   return value;

@@ -85,6 +85,8 @@ struct Setter {
   void (*set)(SolveSettings&, std::string_view text);
 };
 
+constexpr std::int64_t most_columns = std::int64_t{1} << 31;  // far above any block; sums with it stay whole numbers
+
 constexpr Setter setters[] = {
     {"rank", [](SolveSettings& s, std::string_view text) { s.power.rank = parse_integer("rank", text, 1); }},
     {"method",
@@ -129,6 +131,8 @@ constexpr Setter setters[] = {
     {"oversample",
      [](SolveSettings& s, std::string_view text) {
        s.power.oversample = text == "auto" ? -1 : parse_integer("oversample", text, 0);
+       require(s.power.oversample <= most_columns,
+               fmt::format("oversample = {}: must be at most {}", text, most_columns));
      }},
     {"qr-every",
      [](SolveSettings& s, std::string_view text) {

@@ -112,7 +112,11 @@ std::int64_t predicted_gossip_rounds(const NetworkFacts& network, double lambda_
   const double goal = epsilon * lambda_k / network.local_norm;
   const auto enough = [&](std::int64_t L) { return accelerated_gossip_contraction(L, network.gamma) <= goal; };
   std::int64_t above = 1;  // the contraction falls with L, so bisection finds the least
-  while (!enough(above)) above *= 2;
+  constexpr std::int64_t most = std::int64_t{1} << 52;
+  while (!enough(above)) {
+    if (above >= most) refuse("gamma", network.gamma, "be larger: no number of rounds that can be counted would do");
+    above *= 2;
+  }
   std::int64_t below = above / 2;
   while (above - below > 1) {
     const std::int64_t middle = below + (above - below) / 2;

@@ -122,7 +122,8 @@ PlanRow xu_row(const Problem& problem) {
   const PlanRequest& request = problem.request;
   const double beta = optimal_beta(request.lambda_k1);
   const Figure iterations = whole(order(iterations_xu_order(request.lambda_k, beta, problem.target)));
-  const auto T = std::max<std::int64_t>(1, static_cast<std::int64_t>(iterations.value));
+  constexpr double most = 0x1p62;  // as a whole number
+  const auto T = static_cast<std::int64_t>(std::clamp(iterations.value, 1.0, most));
   const Tolerance worst = noise_xu_worst_order(T, request.lambda_1, request.lambda_k, beta, problem.target.h0);
   return {.method = Method::anpm_xu,
           .beta = beta,

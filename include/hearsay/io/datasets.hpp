@@ -4,6 +4,7 @@
 // SHA-256 of its decompressed bytes, so that a file compressed again, or not at all, is still the same data.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -68,6 +69,13 @@ struct FileReport {
 /// Reads every file and compares it with what is known of it.
 std::vector<FileReport> verify(const Dataset& dataset, const std::filesystem::path& directory);
 
+/// A digest that somebody trusts, for a file of which none is published, is kept beside it under this name.
+std::filesystem::path trusted_digest_file(const std::filesystem::path& path);
+
+/// Throws DataError, naming the file, what was found and what was expected, unless every file is there and has its
+/// SHA-256: the one in the table, or else the one trusted here. A file of which neither exists is refused.
+void require_intact(const Dataset& dataset, const std::filesystem::path& directory);
+
 struct DownloadProgress {
   std::string_view url;
   std::int64_t bytes_received;
@@ -77,12 +85,21 @@ struct DownloadProgress {
 /// Called now and then during a download; false stops it. May be empty.
 using Progress = std::function<bool(const DownloadProgress&)>;
 
+inline constexpr std::size_t longest_download = std::size_t{256} << 20;  ///< far above any data set here
+inline constexpr long connect_seconds = 30;
+inline constexpr long stall_seconds = 60;  ///< without a byte
+inline constexpr long most_redirects = 10;
+
+struct FetchLimits {
+  std::chrono::seconds each_file = std::chrono::hours(1);  ///< from the first to the last byte
+};
+
 /// Brings the files that are missing or damaged, and returns their paths: none when all is well already. Each file
 /// appears complete and verified or not at all; files that arrived before a failure stay. Throws CommunicationError
-/// when a server cannot be reached, refuses, sends something else, or the caller stops; InvalidArgument when the
-/// directory is not writable.
+/// when a server cannot be reached, refuses, sends something else, takes too long, or the caller stops; InvalidArgument
+/// when the directory is not writable.
 std::vector<std::filesystem::path> fetch(const Dataset& dataset, const std::filesystem::path& directory,
-                                         const Progress& progress = {});
+                                         const Progress& progress = {}, const FetchLimits& limits = {});
 
 /// One table per center, with the same columns.
 struct FederatedTable {

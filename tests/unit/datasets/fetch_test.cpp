@@ -149,6 +149,27 @@ TEST(Fetch, StopsInTheMiddleWhenTheCallerSaysSo) {
   EXPECT_EQ(server.requests(), 2);  // once into each directory
 }
 
+TEST(Fetch, GivesUpAFileThatTakesTooLong) {
+  const LoopbackServer server({{"/file.txt", test::answer_stalled(body)}});
+  const TempDir directory;
+
+  try {
+    (void)fetch(served_from({server.url("/file.txt")}), directory.path(), {}, {.each_file = std::chrono::seconds(1)});
+    FAIL() << "it never came";
+  } catch (const CommunicationError& error) {
+    EXPECT_NE(std::string(error.what()).find("in the time allowed"), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(directory.files(), Names{});
+}
+
+TEST(Fetch, RefusesAFileOfWhichNoDigestIsKnown) {
+  const TempDir directory;
+  Dataset dataset = served_from({"file:///none"});
+  dataset.files[0].sha256.clear();
+
+  EXPECT_THROW((void)fetch(dataset, directory.path()), InvalidArgument);
+}
+
 TEST(Fetch, PassesOnWhatTheCallersProgressThrows) {
   const LoopbackServer server({{"/file.txt", test::answer_ok(body)}});
   const TempDir directory;

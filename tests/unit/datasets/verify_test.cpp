@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <hearsay/error.hpp>
 #include <hearsay/io/datasets.hpp>
 #include <hearsay/io/file.hpp>
 
@@ -75,6 +76,23 @@ TEST(Verify, CountsTheEdgesOfAnEdgeList) {
   EXPECT_EQ(report.state, FileState::damaged);
   EXPECT_EQ(report.detail, "has 3 nodes and 3 edges, not 3 and 4");
   EXPECT_EQ(verify_edge_list("# Nodes: 3 Edges: 4\n0 1\n1 x\n").state, FileState::damaged);
+}
+
+TEST(RequireIntact, AsksForADigestAndForTheContentThatHasIt) {
+  const TempDir directory;
+  directory.file("pinned", "content");
+  directory.file("trusted", "content");
+  const Dataset pinned = one_file({.path = "pinned", .sha256 = sha256_hex("content")});
+  const Dataset trusted = one_file({.path = "trusted"});
+
+  EXPECT_NO_THROW(require_intact(pinned, directory.path()));
+  EXPECT_THROW(require_intact(trusted, directory.path()), DataError);
+  directory.file("trusted.sha256", sha256_hex("content") + "\n");
+  EXPECT_NO_THROW(require_intact(trusted, directory.path()));
+  directory.file("pinned", "contents");
+  directory.file("trusted", "contents");
+  EXPECT_THROW(require_intact(pinned, directory.path()), DataError);
+  EXPECT_THROW(require_intact(trusted, directory.path()), DataError);
 }
 
 }  // namespace
