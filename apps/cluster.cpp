@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "commands.hpp"
+#include "delivery.hpp"
 #include "hearsay/error.hpp"
 #include "hearsay/graph_tools.hpp"
 #include "hearsay/kmeans.hpp"
@@ -45,13 +46,12 @@ std::int64_t node_name(const Graph& graph, std::size_t node) {
   return graph.names.empty() ? static_cast<std::int64_t>(node) : graph.names[node];
 }
 
-void write_labels(const std::filesystem::path& path, const Graph& graph, const KMeansResult& clusters) {
-  if (path.empty()) return;
+std::string labels_csv(const Graph& graph, const KMeansResult& clusters) {
   fmt::memory_buffer text;
   fmt::format_to(std::back_inserter(text), "node,cluster\n");
   for (std::size_t node = 0; node < clusters.assignment.size(); ++node)
     fmt::format_to(std::back_inserter(text), "{},{}\n", node_name(graph, node), clusters.assignment[node]);
-  write_text(path, fmt::to_string(text));
+  return fmt::to_string(text);
 }
 
 std::vector<Index> sizes_of(const KMeansResult& clusters) {
@@ -77,6 +77,7 @@ Clustering cluster(const Job& job) {
   const auto component = connected_components(made.graph);
   made.components = 1 + *std::max_element(component.begin(), component.end());
 
+  const InterruptGuard interrupt;  // of k-means too: its embedding is found by then
   made.outcome =
       job.solve.precision == Precision::single ? embed<float>(job, made.graph) : embed<double>(job, made.graph);
   PowerResult<double>& embedding = made.outcome.power;
@@ -121,12 +122,12 @@ int run(Job job) {
   check(job);
   check_outputs(job);
   const Clustering made = cluster(job);
-  write_block(job.embedding, made.outcome.power.basis);
-  write_labels(job.labels, made.graph, made.clusters);
+  Delivery delivery;
+  delivery.block(job.embedding, made.outcome.power.basis);
+  delivery.text(job.labels, labels_csv(made.graph, made.clusters));
   const Report report{job, made.graph.nodes, made.outcome};
-  write_json(job.json, cluster_json(report, made));
-  if (!job.prints_json()) fmt::print("{}{}", summary(report), cluster_text(made));
-  return exit_code(made.outcome.power.status);
+  return deliver(
+      delivery, report, [&] { return cluster_json(report, made); }, cluster_text(made));
 }
 
 }  // namespace

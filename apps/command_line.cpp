@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -11,6 +12,7 @@
 #include "hearsay/error.hpp"
 #include "hearsay/version.hpp"
 #include "help.hpp"
+#include "terminal.hpp"
 
 namespace hearsay::app {
 namespace {
@@ -58,8 +60,8 @@ int parse_and_run(int argc, char** argv, const Ranks& ranks) {
   add_eigs(root, action);
   add_cluster(root, action);
   add_decentralized(root, action, ranks);
-  for (const auto add :
-       {add_plan, add_reproduce, add_experiment, add_datasets, add_demo, add_info, add_completion, add_reference})
+  for (const auto add : {add_plan, add_reproduce, add_experiment, add_datasets, add_demo, add_info,
+                         add_completion, add_reference})
     add(root, action);
   style_help(root);
   const Request request = understood(root, argc, argv, ranks);
@@ -67,9 +69,17 @@ int parse_and_run(int argc, char** argv, const Ranks& ranks) {
   return action();
 }
 
-int complain(const char* message, ExitCode code) {
-  fmt::print(stderr, "hearsay: {}\n", message);
+int complain(std::string_view message, ExitCode code) {
+  warn(message);
   return code;
+}
+
+// What was wrong with the words or the data is the user's to mend; a disk that fails is not.
+ExitCode code_of(const Error& error) {
+  if (dynamic_cast<const CommunicationError*>(&error) != nullptr) return communication_failed;
+  const bool mendable =
+      dynamic_cast<const InvalidArgument*>(&error) != nullptr || dynamic_cast<const DataError*>(&error) != nullptr;
+  return mendable ? bad_input : failed;
 }
 
 }  // namespace
@@ -85,14 +95,16 @@ std::string joined(int argc, char** argv) {
 }
 
 int run_command_line(int argc, char** argv, const Ranks& ranks) try {
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that went away costs its own output alone
   const int code = parse_and_run(argc, argv, ranks);
-  return std::fflush(stdout) == 0 ? code : complain("standard output: cannot be written to", failed);
+  if (std::fflush(stdout) == 0 || code == failed) return code;
+  return complain("standard output: cannot be written to", failed);
 } catch (const TimeoutError& error) {  // nobody else need know of it
   complain(fmt::format("rank {}: {}", ranks.transport.rank(), error.what()).c_str(), communication_failed);
   throw;
 } catch (const Error& error) {
   // Every rank throws these together, and one voice is enough.
-  const ExitCode code = dynamic_cast<const CommunicationError*>(&error) != nullptr ? communication_failed : bad_input;
+  const ExitCode code = code_of(error);
   return ranks.transport.rank() == 0 ? complain(error.what(), code) : code;
 } catch (const std::bad_alloc&) {
   return complain("memory: there is not enough of it for this problem", failed);

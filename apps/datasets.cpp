@@ -2,12 +2,15 @@
 #include "hearsay/io/datasets.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 
 #include "commands.hpp"
+#include "escapes.hpp"
 #include "hearsay/error.hpp"
 #include "inputs.hpp"
+#include "outputs.hpp"
 #include "terminal.hpp"
 
 namespace hearsay::app {
@@ -18,12 +21,13 @@ namespace fs = std::filesystem;
 
 int list() {
   const fs::path directory = data_directory();
-  fmt::print("In {}:\n\n", directory.string());
+  std::string text = fmt::format("In {}:\n\n", terminal_safe(directory.string()));
   for (const io::Dataset& dataset : io::datasets()) {
     const bool here = io::locate(dataset, directory).missing.empty();
-    fmt::print("  {:<18} {:<12} {}\n", dataset.name, here ? "here" : "not fetched", dataset.description);
-    fmt::print("  {:<18} {:<12} {}\n", "", "", dataset.homepage);
+    text += fmt::format("  {:<18} {:<12} {}\n", dataset.name, here ? "here" : "not fetched", dataset.description);
+    text += fmt::format("  {:<18} {:<12} {}\n", "", "", dataset.homepage);
   }
+  say(text);
   return done;
 }
 
@@ -34,7 +38,10 @@ int path(const std::string& name) {
   for (const fs::path& file : location.missing)
     throw InvalidArgument(fmt::format("{}: {} is missing; get it with: hearsay datasets fetch {}", dataset.name,
                                       file.string(), dataset.name));
-  for (const fs::path& file : location.paths) fmt::print("{}\n", file.string());
+  // A program gets the very names.
+  const bool for_people = isatty(STDOUT_FILENO) != 0;
+  for (const fs::path& file : location.paths)
+    print_raw((for_people ? terminal_safe(file.string()) : file.string()) + "\n");
   return done;
 }
 
@@ -48,27 +55,49 @@ std::string download_text(const io::DownloadProgress& now) {
                      static_cast<double>(now.bytes_expected) / 1e6);
 }
 
-int fetch(const std::string& name, const std::string& to, bool quiet) {
-  const io::Dataset& dataset = io::find_dataset(name);
-  const fs::path directory = to.empty() ? data_directory() : fs::path(to);
-  std::vector<fs::path> fetched;
-  {
-    ProgressLine line(quiet);
-    const InterruptGuard interrupt;
-    fetched = io::fetch(dataset, directory, [&](const io::DownloadProgress& now) {
-      if (line.due()) line.show(download_text(now));
-      return !interrupt.interrupted();
-    });
+struct Request {
+  std::string name, to, sha256;
+  bool quiet = false;
+  int timeout_seconds = 3600;
+};
+
+// The data set with the digest that the user trusts, where the table has none.
+io::Dataset with_digest(io::Dataset dataset, const std::string& sha256) {
+  if (sha256.empty()) return dataset;
+  require(sha256.size() == 64 && sha256.find_first_not_of("0123456789abcdef") == sha256.npos,
+          fmt::format("sha256 = {}: must be 64 small hexadecimal digits", sha256));
+  bool taken = false;
+  for (io::DatasetFile& file : dataset.files) {
+    if (!file.sha256.empty()) continue;
+    file.sha256 = sha256;
+    taken = true;
   }
-  for (const fs::path& file : fetched) fmt::print("fetched {}\n", file.string());
-  if (fetched.empty()) fmt::print("{}: already complete in {}\n", dataset.name, directory.string());
-  return done;
+  require(taken, fmt::format("sha256: must not be given for {}, whose digests are known", dataset.name));
+  return dataset;
 }
 
-struct Request {
-  std::string name, to;
-  bool quiet = false;
-};
+int fetch(const Request& request) {
+  const io::Dataset dataset = with_digest(io::find_dataset(request.name), request.sha256);
+  const fs::path directory = request.to.empty() ? data_directory() : fs::path(request.to);
+  std::vector<fs::path> fetched;
+  {
+    ProgressLine line(request.quiet);
+    const InterruptGuard interrupt;
+    const auto watch = [&](const io::DownloadProgress& now) {
+      if (line.due()) line.show(download_text(now));
+      return !interrupt.interrupted();
+    };
+    fetched = io::fetch(dataset, directory, watch, {.each_file = std::chrono::seconds(request.timeout_seconds)});
+    if (!request.sha256.empty())
+      for (const io::DatasetFile& file : dataset.files)
+        if (file.sha256 == request.sha256)
+          write_text(io::trusted_digest_file(directory / file.path), request.sha256 + "\n");
+  }
+  for (const fs::path& file : fetched) say(fmt::format("fetched {}\n", terminal_safe(file.string())));
+  if (fetched.empty())
+    say(fmt::format("{}: already complete in {}\n", dataset.name, terminal_safe(directory.string())));
+  return done;
+}
 
 }  // namespace
 
@@ -95,8 +124,13 @@ void add_datasets(CLI::App& root, Action& action) {
   get->add_option("NAME", request->name, names)->type_name("")->required();
   get->add_option("--to", request->to, "Put it here instead of the data directory")->type_name("DIR");
   get->add_flag("-q,--quiet", request->quiet, "No progress line");
-  get->callback(
-      [request, &action] { action = [request] { return fetch(request->name, request->to, request->quiet); }; });
+  get->add_option("--sha256", request->sha256, "The digest you trust, for a data set of which none is published")
+      ->type_name("HEX");
+  get->add_option("--timeout", request->timeout_seconds, "Give up a file after so long")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  get->callback([request, &action] { action = [request] { return fetch(*request); }; });
 }
 
 }  // namespace hearsay::app

@@ -13,6 +13,7 @@
 #include "alike.hpp"
 #include "commands.hpp"
 #include "decentralized_report.hpp"
+#include "delivery.hpp"
 #include "faults_file.hpp"
 #include "federation.hpp"
 #include "hearsay/angles.hpp"
@@ -76,7 +77,7 @@ Pooled look_ahead(const Job& job, const Federation& federation, const std::vecto
 }
 
 // "basis-{agent}.npy" is a file for each agent, written where it lives; any other name is one for the first.
-void write_components(const std::filesystem::path& path, const std::vector<Block<double>>& bases,
+void write_components(Delivery& delivery, const std::filesystem::path& path, const std::vector<Block<double>>& bases,
                       const std::vector<Index>& agents, const Transport& ranks) {
   if (path.empty()) return;
   const std::string name = path.string();
@@ -84,14 +85,14 @@ void write_components(const std::filesystem::path& path, const std::vector<Block
   const std::size_t at = name.find(place);
   if (at == std::string::npos) {
     const auto answer = std::find_if(bases.begin(), bases.end(), [](const auto& basis) { return basis.size() > 0; });
-    if (ranks.rank() == 0 && answer != bases.end()) write_block(path, *answer);
+    if (ranks.rank() == 0 && answer != bases.end()) delivery.block(path, *answer);
     return;
   }
   const bool all_here = bases.size() > agents.size();  // rank 0 has everyone's
   for (std::size_t i = 0; i < agents.size(); ++i) {
     const Block<double>& basis = bases[all_here ? static_cast<std::size_t>(agents[i]) : i];
     std::string own = name;
-    if (basis.size() > 0) write_block(own.replace(at, place.size(), std::to_string(agents[i])), basis);
+    if (basis.size() > 0) delivery.block(own.replace(at, place.size(), std::to_string(agents[i])), basis);
   }
 }
 
@@ -103,11 +104,11 @@ std::vector<double> sines_against(const std::optional<Block<double>>& reference,
   return sines;
 }
 
-void deliver(const DecentralizedReport& report) {
+void deliver(Delivery& delivery, const DecentralizedReport& report) {
   const Job& job = report.job;
-  if (!job.trace.empty()) write_text(job.trace, trace_csv(report.result));
-  write_json(job.json, result_json(report));
-  if (!job.prints_json()) fmt::print("{}", summary(report));
+  delivery.text(job.trace, trace_csv(report.result));
+  delivery.json(job.json, [&report] { return result_json(report); });
+  if (!job.prints_json()) delivery.print(summary(report));
 }
 
 // Two agents in one process share its memory; who will not have that says so.
@@ -224,21 +225,22 @@ int run(Job job, const Ranks& launched) {
   result.notes.insert(result.notes.begin(), federation.notes.begin(), federation.notes.end());
   if (interrupt.interrupted()) result.notes.push_back("interrupted: these are the best bases so far");
 
+  Delivery delivery;
   ranks.everywhere([&] {
-    write_components(job.components, result.bases, agents_here(federation.agents, ranks), ranks);
+    write_components(delivery, job.components, result.bases, agents_here(federation.agents, ranks), ranks);
     if (ranks.rank() == 0)
-      deliver({.job = job,
-               .held = federation.held,
-               .W = *prepared.W,
-               .spectrum = outcome.spectrum,
-               .options = known.options,
-               .result = result,
-               .ranks = ranks.size(),
-               .seconds = seconds,
-               .sines = sines_against(known.reference, result)});
+      deliver(delivery, {.job = job,
+                         .held = federation.held,
+                         .W = *prepared.W,
+                         .spectrum = outcome.spectrum,
+                         .options = known.options,
+                         .result = result,
+                         .ranks = ranks.size(),
+                         .seconds = seconds,
+                         .sines = sines_against(known.reference, result)});
   });
   const bool as_asked = known.options.tolerance == 0 && result.status == Status::iteration_limit;
-  return as_asked ? done : exit_code(result.status);
+  return delivery.finish(as_asked ? done : exit_code(result.status));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "escapes.hpp"
 #include "hearsay/linalg.hpp"
 #include "hearsay/message.hpp"
 #include "hearsay/theory.hpp"
@@ -257,7 +258,7 @@ Json result_json(const DecentralizedReport& report) {
 std::string summary(const DecentralizedReport& report) {
   const DecentralizedResult& result = report.result;
   const Traffic& traffic = result.traffic;
-  std::string text = fmt::format("{}: {}\n\n", report.job.input, status_text(report));
+  std::string text = fmt::format("{}: {}\n\n", terminal_safe(report.job.input), status_text(report));
   text += eigenvalue_table(first_eigenvalues(result)) + '\n';
   text += data_text(report.held);
   text += line("network", "{} agents on {} edges, {:.3g} neighbours each; gamma_W = {:.4g}{}, diameter {}",

@@ -5,6 +5,7 @@
 
 #include "commands.hpp"
 #include "convert.hpp"
+#include "delivery.hpp"
 #include "hearsay/operators/compose.hpp"
 #include "hearsay/operators/stored.hpp"
 #include "inputs.hpp"
@@ -99,8 +100,10 @@ int run(Job job) {
         job.shift));
   }
 
-  write_block(job.components, result.basis);
-  return deliver({job, result.basis.rows(), outcome});
+  Delivery delivery;
+  delivery.block(job.components, result.basis);
+  const Report report{job, result.basis.rows(), outcome};
+  return deliver(delivery, report);
 }
 
 }  // namespace

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+
+#include "escapes.hpp"
 
 namespace hearsay::app {
 
@@ -15,7 +18,7 @@ using experiments::Band;
 // A panel, in the units of its drawing.
 constexpr double width = 480, left = 66, right = 14, top = 34, plot_height = 270, below_plot = 52, legend_row = 21;
 constexpr double plot_width = width - left - right;
-constexpr int markers_per_curve = 7;
+constexpr int markers_per_curve = 7, most_ticks = 12;
 
 constexpr std::string_view dashes[] = {"none", "7 3", "2 2.5", "9 3 2 3", "14 4", "5 2 1 2 1 2", "4 5", "12 3 4 3"};
 constexpr std::size_t styles = std::size(dashes);
@@ -39,11 +42,13 @@ class Scale {
       : logarithmic_(axis.logarithmic), from_(from), to_(to) {
     low_ = axis.low ? place(*axis.low) : logarithmic_ ? std::floor(place(least) + 1e-9) : std::min(0.0, least);
     high_ = axis.high ? place(*axis.high) : logarithmic_ && !tight ? std::ceil(place(most) - 1e-9) : place(most);
-    if (!(high_ > low_)) high_ = low_ + 1;
+    constexpr double least_width = 1e-290;  // a fifth of it must still be a number
+    if (!(high_ > low_)) high_ = std::max(low_ + 1, std::nextafter(low_, std::numeric_limits<double>::infinity()));
+    if (!(high_ / 2 - low_ / 2 > least_width)) high_ = low_ + 4 * least_width;
   }
 
   double operator()(double value) const {
-    const double share = (place(value) - low_) / (high_ - low_);
+    const double share = (place(value) / 2 - low_ / 2) / (high_ / 2 - low_ / 2);  // the halves cannot overflow
     return from_ + (to_ - from_) * std::clamp(share, -0.5, 1.5);  // a little outside, where the clip hides it
   }
 
@@ -56,7 +61,7 @@ class Scale {
 
  private:
   double place(double value) const { return logarithmic_ ? std::log10(std::max(value, 1e-300)) : value; }
-  double at(double placed) const { return from_ + (to_ - from_) * (placed - low_) / (high_ - low_); }
+  double at(double placed) const { return from_ + (to_ - from_) * ((placed / 2 - low_ / 2) / (high_ / 2 - low_ / 2)); }
 
   std::vector<Tick> decades() const {
     std::vector<Tick> ticks;
@@ -70,17 +75,36 @@ class Scale {
     return ticks;
   }
 
+  // Counted, not added up: far from zero, n + 1 may be n.
   std::vector<Tick> round_numbers() const {
-    const double rough = (high_ - low_) / 5, unit = std::pow(10.0, std::floor(std::log10(rough)));
+    const double rough = high_ / 5 - low_ / 5, unit = std::pow(10.0, std::floor(std::log10(rough)));
     const double step = unit * (rough / unit < 1.5 ? 1 : rough / unit < 3.5 ? 2 : rough / unit < 7.5 ? 5 : 10);
+    const double first = std::ceil(low_ / step - 1e-9), end = high_ + 1e-9 * step;
+    std::vector<double> values;
+    for (int i = 0; i < most_ticks; ++i) {
+      const double value = first + i == 0 ? 0.0 : (first + i) * step;  // never -0
+      if (!(value <= end)) break;
+      if (values.empty() || value > values.back()) values.push_back(value);
+    }
     std::vector<Tick> ticks;
-    for (double n = std::ceil(low_ / step - 1e-9); n * step <= high_ * (1 + 1e-9); ++n)
-      ticks.push_back({at(n * step), with_thousands(n == 0 ? 0.0 : n * step)});  // never -0
+    for (const double value : values) ticks.push_back({at(value), with_thousands(value, digits_for(values))});
     return ticks;
   }
 
-  static std::string with_thousands(double value) {
-    std::string text = fmt::format("{:g}", value);
+  // Enough that no two ticks bear the same number.
+  static int digits_for(const std::vector<double>& values) {
+    for (int digits = 6; digits < 17; ++digits) {
+      bool distinct = true;
+      for (std::size_t i = 1; i < values.size(); ++i)
+        distinct =
+            distinct && fmt::format("{:.{}g}", values[i - 1], digits) != fmt::format("{:.{}g}", values[i], digits);
+      if (distinct) return digits;
+    }
+    return 17;
+  }
+
+  static std::string with_thousands(double value, int digits) {
+    std::string text = fmt::format("{:.{}g}", value, digits);
     if (value < 1e4 || value >= 1e6 || text.find_first_not_of("0123456789") != text.npos) return text;
     const std::size_t thousands = text.size() - 3;
     return fmt::format("{} {}", text.substr(0, thousands), text.substr(thousands));  // 10 000
@@ -157,11 +181,11 @@ std::string axes(const experiments::PanelSpec& spec, const Scale& across, const 
         at, top, bottom, bottom + 18, text);
   drawn += fmt::format("<path class=\"hs-frame\" d=\"M{} {}V{}H{}\"/>\n", left, top, bottom, end);
   drawn += fmt::format("<text class=\"hs-t\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n",
-                       left + plot_width / 2, bottom + 38, escaped(spec.x.label));
+                       left + plot_width / 2, bottom + 38, html_safe(spec.x.label));
   drawn += fmt::format(
       "<text class=\"hs-t\" transform=\"translate(15 {:.1f}) rotate(-90)\" text-anchor=\"middle\">"
       "{}</text>\n",
-      top + plot_height / 2, escaped(spec.y.label));
+      top + plot_height / 2, html_safe(spec.y.label));
   return drawn;
 }
 
@@ -196,7 +220,7 @@ std::string legend(const experiments::PanelSpec& spec) {
                          dashes[style], x, y);
     drawn += marker(style, x + 18, y);
     drawn += fmt::format("<text class=\"hs-t\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", x + 44, y + 4.5,
-                         escaped(spec.curves[c].name));
+                         html_safe(spec.curves[c].name));
   }
   return drawn;
 }
@@ -205,7 +229,7 @@ std::string content(const Drawing& drawing, const std::string& id) {
   const auto& [spec, bands] = drawing;
   const Scale across = scale_of(spec.x, bands, true), up = scale_of(spec.y, bands, false);
   std::string drawn = fmt::format("<text class=\"hs-title\" x=\"{:.1f}\" y=\"20\" text-anchor=\"middle\">{}</text>\n",
-                                  width / 2, escaped(spec.title));
+                                  width / 2, html_safe(spec.title));
   drawn += axes(spec, across, up);
   drawn += fmt::format("<clipPath id=\"{}-clip\"><path d=\"M{} {}h{}v{}h-{}Z\"/></clipPath>\n", id, left, top - 1,
                        plot_width + 1, plot_height + 2, plot_width + 1);
@@ -274,7 +298,7 @@ std::string panel_svg(const Drawing& drawing, const std::string& id) {
   return fmt::format(
       "<svg id=\"{0}\" role=\"img\" viewBox=\"0 0 {1} {2}\" xmlns=\"http://www.w3.org/2000/svg\">"
       "<title>{3}</title>\n{4}</svg>\n",
-      id, width, height_of(drawing.spec), escaped(drawing.spec.title), content(drawing, id));
+      id, width, height_of(drawing.spec), html_safe(drawing.spec.title), content(drawing, id));
 }
 
 std::string figure_svg(const std::vector<Drawing>& panels, const std::string& title) {
@@ -298,30 +322,7 @@ std::string figure_svg(const std::vector<Drawing>& panels, const std::string& ti
       "height=\"{1}\" viewBox=\"0 0 {0} {1}\" role=\"img\">\n<title>{2}</title>\n<style>\n{3}</style>\n"
       "<rect class=\"hs-paper\" width=\"{0}\" height=\"{1}\"/>\n"
       "<text class=\"hs-title\" x=\"{4}\" y=\"26\" text-anchor=\"middle\">{2}</text>\n{5}</svg>\n",
-      across, y, escaped(title), figure_style(), across / 2, drawn);
-}
-
-std::string escaped(std::string_view text) {
-  std::string safe;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        safe += "&amp;";
-        break;
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      default:
-        safe += c;
-    }
-  }
-  return safe;
+      across, y, html_safe(title), figure_style(), across / 2, drawn);
 }
 
 }  // namespace hearsay::app

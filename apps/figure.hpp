@@ -29,7 +29,4 @@ std::string panel_svg(const Drawing& drawing, const std::string& id);
 /// A file of its own: all panels side by side, two in a row.
 std::string figure_svg(const std::vector<Drawing>& panels, const std::string& title);
 
-/// & < > " for text and attributes.
-std::string escaped(std::string_view text);
-
 }  // namespace hearsay::app

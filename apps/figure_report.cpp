@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "escapes.hpp"
 #include "figure.hpp"
 #include "hearsay/version.hpp"
 
@@ -15,13 +16,6 @@ namespace hearsay::app {
 namespace {
 
 using experiments::Verdict;
-
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\n") == text.npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + "\"";
-}
 
 struct Tally {
   std::size_t held = 0, departed = 0, untested = 0, failed = 0;
@@ -73,11 +67,11 @@ std::string value_text(double value) { return std::isfinite(value) ? fmt::format
 // Beside the paper's sentence: why it is not tested, or known not to hold as worded.
 std::string departure_text(const Verdict& verdict) {
   if (!verdict.claim.untested.empty())
-    return fmt::format("<br><span class=\"soft\">Not tested: {}.</span>", escaped(verdict.claim.untested));
+    return fmt::format("<br><span class=\"soft\">Not tested: {}.</span>", html_safe(verdict.claim.untested));
   if (!verdict.claim.departure) return "";
   const experiments::Departure& departure = *verdict.claim.departure;
   return fmt::format("<br><span class=\"soft\">Known not to hold as worded; expected {}. {}</span>",
-                     interval(departure.at_least, departure.at_most), escaped(departure.because));
+                     interval(departure.at_least, departure.at_most), html_safe(departure.because));
 }
 
 std::string cell_text(double value) {
@@ -88,12 +82,12 @@ std::string cell_text(double value) {
 
 std::string facts_table(const experiments::TableSpec& spec, const experiments::FactsTable& table) {
   std::string head = "<th></th>", rows;
-  for (const auto& column : spec.columns) head += fmt::format("<th>{}</th>", escaped(column.label));
+  for (const auto& column : spec.columns) head += fmt::format("<th>{}</th>", html_safe(column.label));
   for (const auto& row : table.rows) {
-    rows += fmt::format("<tr><td>{}</td>", escaped(row.name));
+    rows += fmt::format("<tr><td>{}</td>", html_safe(row.name));
     for (std::size_t c = 0; c < row.cells.size(); ++c) {
       const auto& cell = row.cells[c];
-      rows += fmt::format("<td data-name=\"{}\" class=\"n\">{}{}</td>", escaped(spec.columns[c].label),
+      rows += fmt::format("<td data-name=\"{}\" class=\"n\">{}{}</td>", html_safe(spec.columns[c].label),
                           cell ? cell_text(cell->median) : "–",
                           cell && cell->low < cell->high ? fmt::format(" <span class=\"soft\">{}–{}</span>",
                                                                        cell_text(cell->low), cell_text(cell->high))
@@ -104,7 +98,7 @@ std::string facts_table(const experiments::TableSpec& spec, const experiments::F
   return fmt::format(
       "<div class=\"wide\"><table class=\"facts\"><caption>{}</caption><thead><tr>{}</tr></thead><tbody>\n"
       "{}</tbody></table></div>\n",
-      escaped(spec.title), head, rows);
+      html_safe(spec.title), head, rows);
 }
 
 std::string claims_table(const std::vector<Verdict>& verdicts) {
@@ -113,9 +107,9 @@ std::string claims_table(const std::vector<Verdict>& verdicts) {
     rows += fmt::format(
         "<tr><td class=\"{0}\">{0}</td><td>{1}{5}</td><td data-name=\"measured\" class=\"n\">{2}</td><td "
         "data-name=\"asked\" class=\"n\">{3}</td><td data-name=\"how\" class=\"soft\">{4}</td></tr>\n",
-        verdict_word(verdict), escaped(verdict.claim.says), value_text(verdict.value), bounds_text(verdict.claim),
-        escaped(fmt::format("{}{} in {}", verdict.claim.measure,
-                            verdict.claim.fact.empty() ? "" : " " + verdict.claim.fact, verdict.claim.panel)),
+        verdict_word(verdict), html_safe(verdict.claim.says), value_text(verdict.value), bounds_text(verdict.claim),
+        html_safe(fmt::format("{}{} in {}", verdict.claim.measure,
+                              verdict.claim.fact.empty() ? "" : " " + verdict.claim.fact, verdict.claim.panel)),
         departure_text(verdict));
   return fmt::format(
       "<div class=\"wide\"><table class=\"claims\"><thead><tr><th></th><th>the paper says</th><th>measured</th>"
@@ -127,7 +121,7 @@ std::string section(const Reproduced& done) {
   const experiments::Experiment& experiment = done.file.experiment;
   std::string panels;
   for (const Drawing& drawing : drawings(experiment, done.outcome))
-    panels += panel_svg(drawing, fmt::format("{}-{}", experiment.name, drawing.spec.name));
+    panels += panel_svg(drawing, html_id(fmt::format("{}-{}", experiment.name, drawing.spec.name)));
   std::string tables;
   for (const experiments::TableSpec& spec : experiment.tables)
     tables += facts_table(spec, experiments::tabulate(spec, done.outcome));
@@ -136,9 +130,9 @@ std::string section(const Reproduced& done) {
       "<div class=\"panels\">\n{3}</div></figure>\n{8}{4}"
       "<p class=\"soft\">Lines are medians over the seeds {5}, bands the extremes. {6:.1f} s.</p>\n"
       "<details><summary>The experiment, as data</summary><pre>{7}</pre></details></section>\n",
-      experiment.name, escaped(experiment.title), escaped(experiment.caption), panels,
+      html_id(experiment.name), html_safe(experiment.title), html_safe(experiment.caption), panels,
       done.outcome.verdicts.empty() ? "" : claims_table(done.outcome.verdicts), fmt::join(experiment.seeds, ", "),
-      done.seconds, escaped(done.file.settled), tables);
+      done.seconds, html_safe(done.file.settled), tables);
 }
 
 }  // namespace
@@ -151,8 +145,8 @@ std::string curves_csv(const Reproduced& done) {
     for (std::size_t c = 0; c < drawing.bands.size(); ++c) {
       const experiments::Band& band = drawing.bands[c];
       for (std::size_t i = 0; i < band.x.size(); ++i) {
-        text += fmt::format("{},{},{},{},{},{}", drawing.spec.name, csv_field(drawing.spec.curves[c].name), band.x[i],
-                            band.median[i], band.low[i], band.high[i]);
+        text += fmt::format("{},{},{},{},{},{}", csv_cell(drawing.spec.name), csv_cell(drawing.spec.curves[c].name),
+                            band.x[i], band.median[i], band.low[i], band.high[i]);
         for (const std::vector<double>& errors : band.seeds) text += fmt::format(",{}", errors[i]);
         text += '\n';
       }
@@ -218,7 +212,7 @@ std::string table_csv(const experiments::TableSpec& spec, const Reproduced& done
   for (const auto& row : experiments::tabulate(spec, done.outcome).rows)
     for (std::size_t c = 0; c < row.cells.size(); ++c)
       if (const auto& cell = row.cells[c])
-        text += fmt::format("{},{},{:.17g},{:.17g},{:.17g}\n", csv_field(row.name), csv_field(spec.columns[c].fact),
+        text += fmt::format("{},{},{:.17g},{:.17g},{:.17g}\n", csv_cell(row.name), csv_cell(spec.columns[c].fact),
                             cell->median, cell->low, cell->high);
   return text;
 }
@@ -226,7 +220,8 @@ std::string table_csv(const experiments::TableSpec& spec, const Reproduced& done
 std::string page_html(const std::vector<Reproduced>& all, const Circumstances& circumstances) {
   std::string links, sections;
   for (const Reproduced& done : all) {
-    links += fmt::format("<a href=\"#{0}\">{0}</a>", done.file.experiment.name);
+    links +=
+        fmt::format("<a href=\"#{}\">{}</a>", html_id(done.file.experiment.name), html_safe(done.file.experiment.name));
     sections += section(done);
   }
   return fmt::format(
@@ -246,10 +241,11 @@ std::string page_html(const std::vector<Reproduced>& all, const Circumstances& c
       "<pre>{command}</pre>\n</body></html>\n",
       fmt::arg("style", page_style()), fmt::arg("figures", figure_style()), fmt::arg("version", version),
       fmt::arg("mood", tally(all).failed == 0 ? "holds" : "fails"), fmt::arg("tally", tally_text(all)),
-      fmt::arg("links", links), fmt::arg("sections", sections), fmt::arg("processor", escaped(circumstances.processor)),
-      fmt::arg("threads", circumstances.threads), fmt::arg("kernels", circumstances.kernels),
-      fmt::arg("compiler", escaped(circumstances.compiler)), fmt::arg("finished", circumstances.finished),
-      fmt::arg("seconds", circumstances.seconds), fmt::arg("command", escaped(circumstances.command)));
+      fmt::arg("links", links), fmt::arg("sections", sections),
+      fmt::arg("processor", html_safe(circumstances.processor)), fmt::arg("threads", circumstances.threads),
+      fmt::arg("kernels", html_safe(circumstances.kernels)), fmt::arg("compiler", html_safe(circumstances.compiler)),
+      fmt::arg("finished", circumstances.finished), fmt::arg("seconds", circumstances.seconds),
+      fmt::arg("command", html_safe(circumstances.command)));
 }
 
 }  // namespace hearsay::app

@@ -16,6 +16,7 @@
 #include "inputs.hpp"
 #include "machine.hpp"
 #include "outputs.hpp"
+#include "terminal.hpp"
 
 namespace hearsay::app {
 
@@ -49,13 +50,11 @@ int run(const std::filesystem::path& json_path) {
   write_json(json_path, json);
   if (json_path == "-") return done;
   const auto text = [&json](const char* key) { return json[key].get<std::string>(); };
-  fmt::print("hearsay {}\n\n", version);
-  fmt::print("{}", line("build", "{}, {}", text("compiler"), text("build_type")) +
-                       line("kernels", "{} (chosen for this processor)", text("kernels")) +
-                       line("threads", "{}", threads()) + line("processor", "{}", text("processor")) +
-                       line("memory", "{:.1f} GB", static_cast<double>(memory_bytes()) / 1e9) +
-                       line("Eigen", "{}", text("eigen")) + line("data", "{}", text("data_directory")) +
-                       line("workspace", "{}", text("workspace")));
+  say(fmt::format("hearsay {}\n\n", version) + line("build", "{}, {}", text("compiler"), text("build_type")) +
+      line("kernels", "{} (chosen for this processor)", text("kernels")) + line("threads", "{}", threads()) +
+      line("processor", "{}", text("processor")) +
+      line("memory", "{:.1f} GB", static_cast<double>(memory_bytes()) / 1e9) + line("Eigen", "{}", text("eigen")) +
+      line("data", "{}", text("data_directory")) + line("workspace", "{}", text("workspace")));
   return done;
 }
 
@@ -70,8 +69,8 @@ void add_info(CLI::App& root, Action& action) {
       ->default_str("-");
   app->footer("Examples:\n  hearsay info\n  hearsay info --json");
   app->callback([app, json, &action] {
-    const bool asked = app->count("--json") > 0;
-    action = [json, asked] { return run(asked && json->empty() ? "-" : *json); };
+    const std::string path = app->count("--json") > 0 && json->empty() ? "-" : *json;
+    action = [path] { return run(path); };
   });
 }
 

@@ -61,6 +61,7 @@ std::filesystem::path locate_input(const std::string& input) {
   const io::DatasetLocation location = io::locate(*dataset, directory);
   require(location.missing.empty(), fmt::format("{}: the data set is not in {}; get it with: hearsay datasets fetch {}",
                                                 input, directory.string(), input));
+  io::require_intact(*dataset, directory);
   return location.paths.front();
 }
 

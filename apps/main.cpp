@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "commands.hpp"
+#include "terminal.hpp"
 
 namespace {
 
@@ -25,8 +26,7 @@ void hand_over(char** argv) {
   const auto self = std::filesystem::read_symlink("/proc/self/exe", unknown);
   const std::string program = (self.parent_path() / "hearsay-mpi").string();
   execv(program.c_str(), argv);
-  fmt::print(stderr, "hearsay: started on several ranks, and {} is not there to run on them; build it with MPI\n",
-             program);
+  app::warn(fmt::format("started on several ranks, and {} is not there to run on them; build it with MPI", program));
   std::exit(app::communication_failed);
 }
 
@@ -37,6 +37,7 @@ std::string mpirun_line(Index ranks, std::string_view command) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  app::keep_standard_streams();
   if (argc > 1 && std::string_view(argv[1]) == "decentralized" && started_on_ranks()) hand_over(argv);
   AloneTransport alone;
   return app::run_command_line(argc, argv, {alone, mpirun_line, app::joined(argc, argv)});

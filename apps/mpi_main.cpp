@@ -14,6 +14,7 @@
 #include "commands.hpp"
 #include "hearsay/mpi.hpp"
 #include "hearsay/threads.hpp"
+#include "terminal.hpp"
 
 namespace {
 
@@ -77,13 +78,14 @@ int run(int argc, char** argv, mpi::World& world, const std::string& command_lin
 }  // namespace
 
 int main(int argc, char** argv) {
+  app::keep_standard_streams();
   const std::string command_line = app::joined(argc, argv);
   const std::optional<double> timeout = timeout_given(argc, argv);
   limit_wait(timeout.value_or(for_the_start), "start");
   std::optional<mpi::World> world(std::in_place, argc, argv);
   limit_wait(0, "");
   if (launched_by_another_mpi(*world)) {
-    fmt::print(stderr, "hearsay: built with {}, and started by the mpirun of another MPI\n", mpi::library());
+    app::warn(fmt::format("built with {}, and started by the mpirun of another MPI", mpi::library()));
     return app::communication_failed;
   }
   world->set_timeout(timeout.value_or(for_an_answer));

@@ -13,11 +13,28 @@
 #include "hearsay/io/npy.hpp"
 #include "hearsay/io/table.hpp"
 #include "run_files.hpp"
+#include "terminal.hpp"
 
 namespace hearsay::app {
 
+namespace {
+
+// A checkpoint is tied to its data by their digest, and read again: neither can be done with a pipe.
+void check_checkpoint(const Job& job, const RunFiles& files) {
+  if (job.checkpoint.empty()) return;
+  std::vector<RunFile> needed = files.inputs();
+  needed.push_back({"checkpoint", job.checkpoint});
+  for (const auto& [option, path] : needed)
+    require(!is_pipe(path), fmt::format("{} = {}: must not be a pipe where there is a checkpoint, for it is read again",
+                                        option, path.string()));
+}
+
+}  // namespace
+
 void check_outputs(const Job& job) {
-  for (const auto& [option, path] : files_of_run(job).outputs()) {
+  const RunFiles files = files_of_run(job);
+  check_checkpoint(job, files);
+  for (const auto& [option, path] : files.outputs()) {
     const auto endings = endings_of(option);
     const std::string ending = path.extension().string();
     require(endings.empty() || std::find(endings.begin(), endings.end(), ending) != endings.end(),
@@ -44,15 +61,9 @@ void write_json(const std::filesystem::path& path, const Json& json) {
   if (path.empty()) return;
   const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   if (path == "-")
-    fmt::print("{}", text);
+    print_raw(text);
   else
     write_text(path, text);
-}
-
-int deliver(const Report& report) {
-  write_json(report.job.json, result_json(report));
-  if (!report.job.prints_json()) fmt::print("{}", summary(report));
-  return exit_code(report.outcome.power.status);
 }
 
 }  // namespace hearsay::app

@@ -22,7 +22,4 @@ void write_json(const std::filesystem::path& path, const Json& json);
 /// A file of text.
 void write_text(const std::filesystem::path& path, const std::string& text);
 
-/// The JSON where it was asked for and the summary where people read, and the exit code of the outcome.
-int deliver(const Report& report);
-
 }  // namespace hearsay::app

@@ -7,6 +7,7 @@
 
 #include "commands.hpp"
 #include "convert.hpp"
+#include "delivery.hpp"
 #include "hearsay/operators/covariance.hpp"
 #include "inputs.hpp"
 #include "outputs.hpp"
@@ -152,9 +153,11 @@ int run(Job job) {
     return std::visit([&job](const auto& matrix) { return analyse_as_asked(job, matrix); }, data.matrix);
   }();
 
-  write_block(job.components, analysis.outcome.power.basis);
-  write_block(job.scores, analysis.scores);
-  return deliver({job, analysis.dimension, analysis.outcome, analysis.facts});
+  Delivery delivery;
+  delivery.block(job.components, analysis.outcome.power.basis);
+  delivery.block(job.scores, analysis.scores);
+  const Report report{job, analysis.dimension, analysis.outcome, analysis.facts};
+  return deliver(delivery, report);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "commands.hpp"
 #include "convert.hpp"
+#include "delivery.hpp"
 #include "federation.hpp"
 #include "hearsay/error.hpp"
 #include "hearsay/operators/covariance.hpp"
@@ -172,9 +173,13 @@ int run(Job job) {
   theory::Plan plan = theory::plan(request);
   plan.notes.insert(plan.notes.begin(), notes.begin(), notes.end());
   const auto traffic = traffic_of(job, request.dimension, planned.W);
-  write_json(job.json, plan_json(request, plan, traffic));
-  if (!job.prints_json()) fmt::print("{}", plan_text(request, plan, traffic));
-  return done;
+  Delivery delivery;
+  delivery.json(job.json, [&] {
+    Json json = plan_json(request, plan, traffic);
+    return json;
+  });
+  if (!job.prints_json()) delivery.print(plan_text(request, plan, traffic));
+  return delivery.finish(done);
 }
 
 }  // namespace

@@ -8,11 +8,14 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <ctime>
 
 #include "commands.hpp"
+#include "delivery.hpp"
 #include "embedded_experiments.hpp"
+#include "escapes.hpp"
 #include "experiment_data.hpp"
 #include "figure.hpp"
 #include "figure_report.hpp"
@@ -56,18 +59,19 @@ int convert(const fs::path& svg, const char* format) {
   pid_t child = 0;
   if (posix_spawnp(&child, "rsvg-convert", nullptr, nullptr, arguments.data(), environ) != 0) return 127;
   int status = 0;
-  waitpid(child, &status, 0);
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   return WIFEXITED(status) ? WEXITSTATUS(status) : failed;
 }
 
 class Pictures {
  public:
-  void make(const fs::path& svg) {
+  void make(const fs::path& svg, Delivery& delivery) {
     for (const char* format : {"png", "pdf"}) {
       if (missing_) return;
       const int code = convert(svg, format);
       missing_ = code == 127;
-      require(missing_ || code == 0, fmt::format("{}: rsvg-convert could not make a {} of it", svg.string(), format));
+      if (!missing_ && code != 0)
+        delivery.fail(fmt::format("{}: rsvg-convert could not make a {} of it", svg.string(), format));
     }
   }
   bool missing() const { return missing_; }
@@ -86,25 +90,25 @@ std::optional<Reproduced> reproduce(ExperimentFile file, ProgressLine& progress,
   return Reproduced{.file = std::move(file), .outcome = std::move(*outcome), .seconds = seconds_since(start)};
 }
 
-void write_figure(const Reproduced& done, const fs::path& directory, Pictures& pictures) {
+void write_figure(const Reproduced& done, const fs::path& directory, Pictures& pictures, Delivery& delivery) {
   const std::string& name = done.file.experiment.name;
   const fs::path folder = directory / name;
-  make_directory(folder);
-  write_text(folder / (name + ".csv"), curves_csv(done));
-  write_text(folder / (name + ".json"), done.file.settled + "\n");
+  delivery.attempt([&folder] { make_directory(folder); });
+  delivery.text(folder / (name + ".csv"), curves_csv(done));
+  delivery.text(folder / (name + ".json"), done.file.settled + "\n");
   for (const experiments::TableSpec& table : done.file.experiment.tables)
-    write_text(folder / (table.name + ".csv"), table_csv(table, done));
+    delivery.text(folder / (table.name + ".csv"), table_csv(table, done));
   const fs::path svg = folder / (name + ".svg");
-  write_text(svg, figure_svg(drawings(done.file.experiment, done.outcome), done.file.experiment.title));
-  pictures.make(svg);
+  delivery.text(svg, figure_svg(drawings(done.file.experiment, done.outcome), done.file.experiment.title));
+  pictures.make(svg, delivery);
 }
 
 std::string verdict_lines(const Reproduced& done) {
-  std::string text = fmt::format("{}: {}\n", done.file.experiment.name, done.file.experiment.title);
+  std::string text = fmt::format("{}: {}\n", done.file.experiment.name, terminal_safe(done.file.experiment.title));
   for (const experiments::Verdict& verdict : done.outcome.verdicts)
     text += fmt::format("  {:<8} {:<34} {:>10.4g}  ({}{})\n",
                         verdict.kind == experiments::Verdict::Kind::fails ? "FAILS" : verdict_word(verdict),
-                        verdict.claim.name, verdict.value, bounds_text(verdict.claim),
+                        terminal_safe(verdict.claim.name), verdict.value, bounds_text(verdict.claim),
                         verdict.claim.untested.empty() ? "" : "; not tested: " + verdict.claim.untested);
   return text;
 }
@@ -125,6 +129,7 @@ Circumstances circumstances(const Job& job, double seconds) {
 int run_all(const Job& job, std::vector<ExperimentFile> files) {
   make_directory(job.out);
   const auto start = Clock::now();
+  Delivery delivery;
   Pictures pictures;
   std::vector<Reproduced> all;
   {
@@ -133,21 +138,23 @@ int run_all(const Job& job, std::vector<ExperimentFile> files) {
     for (ExperimentFile& file : files) {
       auto done = reproduce(std::move(file), progress, interrupt);
       if (!done) {
-        fmt::print(stderr, "hearsay: interrupted; {} holds the figures that were finished\n", job.out.string());
-        return stopped_early;
+        warn(fmt::format("interrupted; {} holds the figures that were finished", job.out.string()));
+        return delivery.finish(stopped_early);
       }
-      write_figure(*done, job.out, pictures);
+      write_figure(*done, job.out, pictures, delivery);
       all.push_back(std::move(*done));
     }
   }
   const Json claims = claims_json(all);
-  write_json(job.out / "claims.json", claims);
-  write_text(job.out / "report.html", page_html(all, circumstances(job, seconds_since(start))));
+  delivery.json(job.out / "claims.json", [&claims] { return claims; });
+  delivery.text(job.out / "report.html", page_html(all, circumstances(job, seconds_since(start))));
 
-  for (const Reproduced& done : all) fmt::print("{}", verdict_lines(done));
-  fmt::print("\n{}; see {}\n", tally_text(all), (job.out / "report.html").string());
-  if (pictures.missing()) fmt::print("no PNG and PDF: rsvg-convert is not there (Debian: librsvg2-bin)\n");
-  return claims["fail"] == 0 ? done : stopped_early;
+  std::string text;
+  for (const Reproduced& done : all) text += verdict_lines(done);
+  text += fmt::format("\n{}; see {}\n", tally_text(all), terminal_safe((job.out / "report.html").string()));
+  if (pictures.missing()) text += "no PNG and PDF: rsvg-convert is not there (Debian: librsvg2-bin)\n";
+  delivery.print(text);
+  return delivery.finish(claims["fail"] == 0 ? done : stopped_early);
 }
 
 // What a figure leaves behind, by what it is called in messages.
@@ -209,7 +216,7 @@ int run_reproduce(const Job& job) {
       files.push_back(std::move(file));
     } catch (const Error& error) {
       if (asked_for(file.experiment.name)) throw;
-      fmt::print(stderr, "hearsay: {} is left out: {}\n", file.experiment.name, error.what());
+      warn(fmt::format("{} is left out: {}", file.experiment.name, error.what()));
     }
   return run_all(job, std::move(files));
 }

@@ -49,7 +49,7 @@ struct FileOption {
   std::string_view name;
   Way way;
   std::vector<std::string_view> endings = {};  // of outputs; none: any
-  std::vector<std::string_view> words = {};    // that are no file, perhaps followed by a colon and more
+  std::vector<std::string_view> words = {};    // that are no file
 };
 
 const std::vector<FileOption>& file_options() {
@@ -78,8 +78,9 @@ const FileOption* file_option(std::string_view name) {
   return nullptr;
 }
 
-bool is_word(const FileOption& option, std::string_view text) {
-  const std::string_view word = text.substr(0, text.find(':'));
+bool is_word(const Job& job, const FileOption& option, std::string_view text) {
+  if (option.name == "reference" && job.command != "decentralized") return false;
+  const std::string_view word = option.name == "topology" ? text.substr(0, text.find(':')) : text;
   return std::find(option.words.begin(), option.words.end(), word) != option.words.end();
 }
 
@@ -109,6 +110,11 @@ bool is_there(const fs::path& path) {
 bool is_folder(const fs::path& path) {
   struct stat status {};
   return look_at(path, status) && S_ISDIR(status.st_mode);
+}
+
+bool is_pipe(const fs::path& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
 }
 
 RunFiles::Place RunFiles::place_of(const fs::path& path) {
@@ -226,7 +232,7 @@ RunFiles files_of_run(const Job& job) {
   std::vector<RunFile> outputs;
   for (const auto& [name, text] : job.given) {
     const FileOption* option = file_option(name);
-    if (option == nullptr || is_word(*option, text)) continue;
+    if (option == nullptr || is_word(job, *option, text)) continue;
     if (option->way == Way::out) {
       outputs.push_back({name, text});
     } else if (name == "data") {

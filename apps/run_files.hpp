@@ -20,6 +20,9 @@ namespace hearsay::app {
 bool is_there(const std::filesystem::path& path);
 bool is_folder(const std::filesystem::path& path);
 
+/// A pipe, named or not, or a socket: what can be read once at most.
+bool is_pipe(const std::filesystem::path& path);
+
 struct RunFile {
   std::string option;  ///< or "input", or the name of a data set
   std::filesystem::path path;

@@ -64,6 +64,21 @@ class Auditor {
   Block<double> Xi_;
 };
 
+// A checkpoint that cannot be written must not cost the solve that it was to protect. Told once.
+template <class S>
+void save(const Job& job, const PowerState<S>& state, const std::string& identity, std::vector<std::string>& notes) {
+  constexpr std::string_view told = "checkpoint: ";
+  try {
+    io::write_checkpoint<S>(job.checkpoint, state, identity);
+  } catch (const std::exception& error) {
+    for (const std::string& note : notes)
+      if (note.starts_with(told)) return;
+    notes.push_back(
+        fmt::format("{}not written at iteration {}, and the solve went on: {}", told, state.t, error.what()));
+    warn(notes.back());
+  }
+}
+
 template <class S>
 std::optional<Block<S>> cast_to(const std::optional<Block<double>>& block) {
   if (!block) return std::nullopt;
@@ -127,9 +142,7 @@ Outcome solve(const Job& job, const Problem<S>& problem) {
     const std::string identity = configuration(job);
     if (job.resume) hooks.resume = &saved.emplace(io::read_checkpoint<S>(job.checkpoint, identity));
     hooks.checkpoint_every = job.checkpoint_every;
-    hooks.checkpoint = [&job, identity](const PowerState<S>& state) {
-      io::write_checkpoint<S>(job.checkpoint, state, identity);
-    };
+    hooks.checkpoint = [&job, &notes, identity](const PowerState<S>& state) { save(job, state, identity, notes); };
   }
 
   Outcome outcome;

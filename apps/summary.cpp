@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "certificate.hpp"
+#include "escapes.hpp"
 #include "help.hpp"
 #include "report.hpp"
 
@@ -162,7 +163,7 @@ std::string eigenvalue_table(const Vector<double>& eigenvalues, double total_var
 std::string notes_text(const std::vector<std::string>& notes) {
   std::string text;
   for (const std::string& note : notes) {
-    std::string indented = wrapped(note, 100);
+    std::string indented = wrapped(terminal_safe(note), 100);
     for (std::size_t at = indented.find('\n'); at != std::string::npos; at = indented.find('\n', at + 1))
       indented.insert(at + 1, 15, ' ');
     text += line("note", "{}", indented);
@@ -173,7 +174,7 @@ std::string notes_text(const std::vector<std::string>& notes) {
 std::string summary(const Report& report) {
   const auto& [job, dimension, outcome, samples] = report;
   const PowerResult<double>& power = outcome.power;
-  std::string text = fmt::format("{}: {}\n\n", job.input, status_text(power, job.solve.power));
+  std::string text = fmt::format("{}: {}\n\n", terminal_safe(job.input), status_text(power, job.solve.power));
   text += eigenvalue_table(power.eigenvalues, samples ? samples->total_variance : 0) + '\n';
   if (samples)
     text +=

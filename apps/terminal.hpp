@@ -1,13 +1,26 @@
-// The terminal: a progress line for people, and Ctrl-C.
+// The terminal: a progress line for people, Ctrl-C and the other requests to end.
 #pragma once
 
 #include <chrono>
 #include <cstdio>
 #include <string>
+#include <string_view>
 
 #include "hearsay/power.hpp"
 
 namespace hearsay::app {
+
+/// Text for people on standard output, made harmless for a terminal. Throws Error where it cannot be written.
+void say(std::string_view text);
+
+/// The same as it is, for programs to read.
+void print_raw(std::string_view text);
+
+/// "hearsay: message", one line on standard error; where that is closed, nothing.
+void warn(std::string_view message) noexcept;
+
+/// Files must not take the places of standard input, output and error, or what is printed would end up in them.
+void keep_standard_streams() noexcept;
 
 /// One line on standard error that is rewritten in place, on a terminal only, a few times a second; gone at the end.
 class ProgressLine {
@@ -29,7 +42,8 @@ class ProgressLine {
 
 std::string progress_text(const HistoryEntry& entry, double tolerance);
 
-/// While one lives, the first Ctrl-C is only remembered; a second one ends the program as usual.
+/// While one lives, the first Ctrl-C, SIGTERM or SIGHUP is only remembered, so that what was found so far can be
+/// delivered; a second one ends the program as usual. SIGHUP stays ignored where it was (nohup). Guards may be nested.
 class InterruptGuard {
  public:
   InterruptGuard();

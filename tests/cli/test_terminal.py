@@ -12,12 +12,22 @@ import pytest
 from conftest import BINARY, PATIENCE_SECONDS, planted, slow_matrix
 
 
+REQUESTS_TO_END = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+
+
+def as_from_a_shell():
+    """Whoever runs the tests may ignore these (nohup, a job in the background)."""
+    for request in REQUESTS_TO_END:
+        signal.signal(request, signal.SIG_DFL)
+
+
 class OnATerminal:
     """The program with its standard error on a terminal of its own."""
 
     def __init__(self, directory, *arguments):
         self.master, slave = pty.openpty()
-        self.process = subprocess.Popen([BINARY, *map(str, arguments)], cwd=directory, stdout=subprocess.PIPE, stderr=slave)
+        self.process = subprocess.Popen([BINARY, *map(str, arguments)], cwd=directory, stdout=subprocess.PIPE, stderr=slave,
+                                        preexec_fn=as_from_a_shell)
         os.close(slave)
 
     def read_until(self, words):
@@ -72,13 +82,14 @@ def test_a_pipe_gets_no_progress(hearsay, matrix):
     assert result.returncode == 0 and result.stderr == "" and "\r" not in result.stdout
 
 
-def test_an_interrupt_ends_the_solve_with_its_best_result_and_exit_code_3(tmp_path):
+@pytest.mark.parametrize("request_to_end", REQUESTS_TO_END)
+def test_a_request_to_end_brings_the_best_result_and_exit_code_3(tmp_path, request_to_end):
     slow_matrix(tmp_path / "slow.mtx")
     program = OnATerminal(tmp_path, "eigs", "slow.mtx", "-k", 1, "--method", "npm", "--oversample", 0, "--tolerance", "1e-300",
                           "--max-iterations", 10**9, "--components", "basis.npy", "--json", "result.json")
     program.read_until(b"iteration")
 
-    program.process.send_signal(signal.SIGINT)
+    program.process.send_signal(request_to_end)
     output, _, code = program.finish()
 
     assert code == 3 and "interrupted after" in output
