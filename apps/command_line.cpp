@@ -60,7 +60,7 @@ int parse_and_run(int argc, char** argv, const Ranks& ranks) {
   add_eigs(root, action);
   add_cluster(root, action);
   add_decentralized(root, action, ranks);
-  for (const auto add : {add_plan, add_reproduce, add_experiment, add_datasets, add_demo, add_info,
+  for (const auto add : {add_plan, add_reproduce, add_experiment, add_verify, add_datasets, add_demo, add_info,
                          add_completion, add_reference})
     add(root, action);
   style_help(root);

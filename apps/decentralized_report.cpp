@@ -11,6 +11,7 @@
 #include "hearsay/theory.hpp"
 #include "hearsay/threads.hpp"
 #include "hearsay/version.hpp"
+#include "provenance.hpp"
 
 namespace hearsay::app {
 namespace {
@@ -251,6 +252,7 @@ Json result_json(const DecentralizedReport& report) {
   json["digest"] = hex(result.digest);
   json["notes"] = result.notes;
   json["per_agent"] = agents_json(report);
+  json["provenance"] = provenance_json(report.job);
   json["history"] = history_json(result, !report.sines.empty());
   return json;
 }

@@ -14,6 +14,7 @@
 #include "hearsay/threads.hpp"
 #include "hearsay/version.hpp"
 #include "inputs.hpp"
+#include "limits.hpp"
 #include "machine.hpp"
 #include "outputs.hpp"
 #include "terminal.hpp"
@@ -58,6 +59,18 @@ int run(const std::filesystem::path& json_path) {
   return done;
 }
 
+int show_limits(const std::filesystem::path& json_path) {
+  Json json = Json::array();
+  std::string text;
+  for (const auto& [name, value, meaning] : limits()) {
+    json.push_back({{"name", name}, {"value", value}, {"meaning", meaning}});
+    text += fmt::format("  {:<20} {:<28} {}\n", name, value, meaning);
+  }
+  write_json(json_path, json);
+  if (json_path != "-") say(text);
+  return done;
+}
+
 }  // namespace
 
 void add_info(CLI::App& root, Action& action) {
@@ -67,10 +80,12 @@ void add_info(CLI::App& root, Action& action) {
       ->type_name("FILE|-")
       ->expected(0, 1)
       ->default_str("-");
-  app->footer("Examples:\n  hearsay info\n  hearsay info --json");
-  app->callback([app, json, &action] {
+  auto wants_limits = std::make_shared<bool>(false);
+  app->add_flag("--limits", *wants_limits, "Every limit of the program instead");
+  app->footer("Examples:\n  hearsay info\n  hearsay info --json\n  hearsay info --limits");
+  app->callback([app, json, wants_limits, &action] {
     const std::string path = app->count("--json") > 0 && json->empty() ? "-" : *json;
-    action = [path] { return run(path); };
+    action = [path, wants_limits] { return *wants_limits ? show_limits(path) : run(path); };
   });
 }
 

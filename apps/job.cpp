@@ -180,6 +180,19 @@ void add_command(CLI::App& root, Action& action, const CommandText& text, std::f
   app->callback([job, run = std::move(run), &action] { action = [job, run] { return run(*job); }; });
 }
 
+Job remade(const std::string& command, const std::vector<std::string>& inputs,
+           const std::map<std::string, std::string, std::less<>>& given) {
+  Job job;
+  job.command = command;
+  job.inputs = inputs;
+  if (!inputs.empty()) job.input = inputs.front();
+  for (const auto& [name, text] : given) {
+    const OptionRecord& record = find_option(name);
+    record.kind == OptionKind::flag ? set_flag(job, record, text == "true") : set(job, record, text);
+  }
+  return job;
+}
+
 std::string Job::text(std::string_view name, std::string_view otherwise) const {
   const auto found = given.find(name);
   return found == given.end() ? std::string(otherwise) : found->second;

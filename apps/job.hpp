@@ -73,6 +73,10 @@ struct CommandText {
 /// Adds it to the command line; chosen, it leaves `run` to be done.
 void add_command(CLI::App& root, Action& action, const CommandText& text, std::function<int(const Job&)> run);
 
+/// The job of a command with these arguments and options, as Job::given spells them; to look at its data once more.
+Job remade(const std::string& command, const std::vector<std::string>& inputs,
+           const std::map<std::string, std::string, std::less<>>& given);
+
 /// The rules that involve more than one option.
 void check(Job& job);
 

@@ -17,6 +17,7 @@
 #include "network.hpp"
 #include "outputs.hpp"
 #include "plan_table.hpp"
+#include "provenance.hpp"
 
 namespace hearsay::app {
 
@@ -176,6 +177,7 @@ int run(Job job) {
   Delivery delivery;
   delivery.json(job.json, [&] {
     Json json = plan_json(request, plan, traffic);
+    json["provenance"] = provenance_json(job);
     return json;
   });
   if (!job.prints_json()) delivery.print(plan_text(request, plan, traffic));

@@ -8,6 +8,7 @@
 #include "hearsay/linalg.hpp"
 #include "hearsay/threads.hpp"
 #include "hearsay/version.hpp"
+#include "provenance.hpp"
 
 namespace hearsay::app {
 
@@ -110,6 +111,7 @@ Json result_json(const Report& report) {
   json["seconds"] = report.outcome.seconds;
   json["notes"] = power.notes;
   if (report.outcome.audit) json["audit"] = audit_json(*report.outcome.audit, *job.audit);
+  json["provenance"] = provenance_json(job);
   json["history"] = history_json(power.history, !job.reference.empty());
   return json;
 }

@@ -1,0 +1,34 @@
+#include "limits.hpp"
+
+#include <fmt/format.h>
+
+#include "figure.hpp"
+#include "hearsay/io/datasets.hpp"
+#include "hearsay/spectrum.hpp"
+#include "verify.hpp"
+
+namespace hearsay::app {
+
+const std::vector<Limit>& limits() {
+  static const std::vector<Limit> table = {
+      {"threads", "1024", "the most --threads may ask for"},
+      {"default threads", "64, or two a processor", "the most that OMP_NUM_THREADS may ask for"},
+      {"oversample", "2^31", "the most extra columns"},
+      {"dense dimension", fmt::to_string(largest_dense_dimension),
+       "up to here all eigenvectors are computed (--noise adversarial, --audit, --reference exact)"},
+      {"verified spectrum", fmt::to_string(largest_verified_spectrum),
+       "up to here verify checks a certificate's bounds"},
+      {"nodes", "2^31", "of a graph"},
+      {"weights of a graph", "1e-292 to 1 (single 1e-31)", "the least beside the largest; agents as nodes: 1e-140"},
+      {"gossip rounds", "2^52", "the most a plan counts"},
+      {"download", fmt::format("{} MiB", io::longest_download >> 20), "the longest answer of a server"},
+      {"download time", "1 h a file, --timeout",
+       fmt::format("connecting {} s, silence {} s", io::connect_seconds, io::stall_seconds)},
+      {"redirects", fmt::to_string(io::most_redirects), "followed in a download"},
+      {"points drawn", fmt::to_string(points_drawn), "of a curve, and written to its CSV"},
+      {"name in a message", "120 letters", "longer names are cut in the middle"},
+  };
+  return table;
+}
+
+}  // namespace hearsay::app
