@@ -1,9 +1,9 @@
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include <fmt/format.h>
-#include <openssl/evp.h>
+#include <openssl/sha.h>
 
 #include <array>
-#include <memory>
-#include <new>
+#include <iterator>
 #include <vector>
 
 #include "hearsay/error.hpp"
@@ -12,21 +12,19 @@
 namespace hearsay::io {
 namespace {
 
+// The plain functions, which allocate nothing: those of EVP fetch the algorithm first, and libcrypto 3 crashes where
+// the memory runs out in that.
 class Sha256 {
  public:
-  Sha256() : context_(EVP_MD_CTX_new(), &EVP_MD_CTX_free) {
-    if (!context_) throw std::bad_alloc();
-    check(EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr));
-  }
+  Sha256() { check(SHA256_Init(&context_)); }
 
-  void add(std::string_view bytes) { check(EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size())); }
+  void add(std::string_view bytes) { check(SHA256_Update(&context_, bytes.data(), bytes.size())); }
 
   std::string hex() {
-    std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-    unsigned size = 0;
-    check(EVP_DigestFinal_ex(context_.get(), digest.data(), &size));
+    std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
+    check(SHA256_Final(digest.data(), &context_));
     std::string text;
-    for (unsigned i = 0; i < size; ++i) fmt::format_to(std::back_inserter(text), "{:02x}", digest[i]);
+    for (const unsigned char byte : digest) fmt::format_to(std::back_inserter(text), "{:02x}", byte);
     return text;
   }
 
@@ -35,7 +33,7 @@ class Sha256 {
     if (verdict != 1) throw Error("OpenSSL could not compute a SHA-256 digest");
   }
 
-  std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_;
+  SHA256_CTX context_;
 };
 
 }  // namespace

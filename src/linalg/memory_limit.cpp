@@ -21,9 +21,12 @@ namespace fs = std::filesystem;
 
 std::atomic<std::uint64_t> told{0};
 
-std::string content_of(const fs::path& path) {
+// Nothing, where the system does not say.
+std::string content_of(const fs::path& path) try {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), {}};
+} catch (const std::ios_base::failure&) {
+  return {};
 }
 
 // "max", or a number and the end of a line; anything else is no limit.

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""Fails every call of a short run, one by one, and holds each run to the contract of the command line.
+
+    run.py BINARY LIBRARY [--kinds open,read,write,sync,rename,thread,memory] [--most N] [--commands pca,...]
+
+LIBRARY (inject.cpp) makes the n-th call of a kind fail. The run is repeated for n = 1, 2, 3 ... as often as there are such
+calls; where there are more than --most, so many of them are drawn evenly. Each run must end with an answer that is right
+or with an error that says so: no signal, no hang, no changed input, no file left behind, no output that is not whole.
+"""
+
+import argparse
+import collections
+import hashlib
+import json
+import math
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+PATIENCE_SECONDS = 60  # against a hang only
+KINDS = ["open", "read", "write", "sync", "rename", "thread", "memory"]
+
+
+def inputs():
+    draw = random.Random(1)
+    rows = [[round(draw.gauss(0, 3 - column / 4), 3) for column in range(8)] for _ in range(12)]
+    text = ["\n".join(",".join(map(str, row)) for row in part) + "\n" for part in (rows, rows[:6], rows[6:])]
+    symmetric = [[sum(row[i] * row[j] for row in rows) for j in range(8)] for i in range(8)]
+    edges = "".join(f"{i} {j}\n" for i in range(8) for j in range(i + 1, 8) if (i < 4) == (j < 4) or i + j == 7)
+    return {"data.csv": text[0], "a.csv": text[1], "b.csv": text[2], "graph.txt": edges,
+            "sym.csv": "\n".join(",".join(map(repr, row)) for row in symmetric) + "\n", "split.csv": "0\n1\n" * 6,
+            "faults.json": '{"patience": 2}\n'}
+
+
+COMMANDS = {
+    "pca": "pca data.csv -k 1 --components o.npy --scores o.csv --json o.json",
+    "stream": "pca data.csv -k 1 --stream --method anpm --components o.npy",
+    "checkpoint": "pca data.csv -k 1 --method npm --checkpoint o.ckpt --checkpoint-every 3 --max-iterations 9 --components o.npy",
+    "eigs": "eigs sym.csv -k 1 --components o.csv --json o.json",
+    "cluster": "cluster graph.txt -k 2 --labels o.csv --embedding o.npy",
+    "decentralized": "decentralized a.csv b.csv -k 1 --topology path --iterations 4 --json o.json --trace o.csv",
+    "split": "decentralized data.csv -k 1 --agents 2 --split split.csv --topology path --iterations 3 --faults faults.json",
+    "plan": "plan -k 1 --data data.csv --json o.json",
+    "info": "info",
+}
+
+
+class Runner:
+    def __init__(self, arguments):
+        self.arguments = arguments
+        self.files = inputs()
+        self.outcomes = collections.Counter()
+        self.failures = []
+
+    def run(self, line, kind, at):
+        """Exit code, messages, the files there are afterwards, and how many calls were made."""
+        with tempfile.TemporaryDirectory(prefix="hearsay-injection-") as name:
+            directory, log = pathlib.Path(name) / "here", pathlib.Path(name) / "calls"
+            directory.mkdir()
+            for file, content in self.files.items():
+                (directory / file).write_text(content)
+            environment = {**os.environ, "LD_PRELOAD": self.arguments.library, "INJECT_KIND": kind, "INJECT_AT": str(at),
+                           "INJECT_LOG": str(log), "OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"}
+            try:
+                done = subprocess.run([self.arguments.binary, *line.split()], cwd=directory, env=environment,
+                                      stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE_SECONDS)
+            except subprocess.TimeoutExpired:
+                return "hang", b"", {}, 0
+            after = {str(path.relative_to(directory)): path.read_bytes() for path in directory.rglob("*") if path.is_file()}
+            calls = int(log.read_text()) if log.exists() else 0
+            return done.returncode, done.stderr, after, calls
+
+    def check(self, name, kind):
+        line = COMMANDS[name]
+        code, errors, reference, calls = self.run(line, kind, 0)
+        assert code in (0, 3), (line, code, errors)
+        chosen = range(1, calls + 1)
+        if calls > self.arguments.most:
+            chosen = sorted({math.ceil((i + 1) * calls / self.arguments.most) for i in range(self.arguments.most)})
+        for at in chosen:
+            fault = self.fault(code, reference, *self.run(line, kind, at))
+            self.outcomes[kind, fault[0]] += 1
+            if fault[1]:
+                self.failures.append((name, kind, at))
+                print(f"{name}: {kind} {at} of {calls} fails: {fault[1]}", flush=True)
+
+    def fault(self, code, reference, ended, errors, after, _):
+        """('answered', 'refused' or 'failed', what is wrong)."""
+        if ended == "hang":
+            return "failed", f"no end within {PATIENCE_SECONDS} s"
+        if ended < 0 or ended > 4:
+            return "failed", f"ends with {ended}: {errors[-300:].decode(errors='replace')}"
+        for file, content in self.files.items():
+            if after.get(file) != content.encode():
+                return "failed", f"{file}, an input, is changed"
+        for file in after.keys() - reference.keys():
+            return "failed", f"{file} is left behind"
+        for file in after.keys() & reference.keys():
+            if self.meaning(file, after[file]) != self.meaning(file, reference[file]):
+                return "failed", f"{file} is not what it should be, at exit code {ended}"
+        if ended == code and after.keys() != reference.keys():
+            return "failed", f"exit code {code}, and {sorted(reference.keys() - after.keys())} is missing"
+        if ended not in (0, 3) and not errors.strip():
+            return "failed", f"exit code {ended} without a word"
+        return ("answered" if ended == code else "refused"), None
+
+    @staticmethod
+    def meaning(file, content):
+        """What of a file must be the same every time: of JSON, what was found, not how long it took."""
+        if file.endswith(".ckpt"):  # of whichever iteration was the last to be saved, and whole
+            return hashlib.sha256(content[:-64]).hexdigest().encode() == content[-64:]
+        if not file.endswith(".json") or not content.startswith(b"{") or file == "faults.json":
+            return content
+        found = json.loads(content)
+        return [found.get(key) for key in ["command", "status", "eigenvalues", "residual", "iterations"]]
+
+    def report(self):
+        for kind in KINDS:
+            counts = {how: self.outcomes[kind, how] for how in ["answered", "refused", "failed"]}
+            if sum(counts.values()):
+                told = ", ".join(f"{count} {how}" for how, count in counts.items())
+                print(f"injection: {kind:7} {sum(counts.values()):5} calls failed one by one: {told}")
+        print(f"injection: {sum(self.outcomes.values())} runs, {len(self.failures)} broke the contract")
+        return 1 if self.failures else 0
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("binary", type=os.path.abspath)
+    parser.add_argument("library", type=os.path.abspath)
+    parser.add_argument("--kinds", default=",".join(KINDS))
+    parser.add_argument("--commands", default=",".join(COMMANDS))
+    parser.add_argument("--most", type=int, default=10**9)
+    runner = Runner(parser.parse_args())
+    for kind in runner.arguments.kinds.split(","):
+        for name in runner.arguments.commands.split(","):
+            runner.check(name, kind)
+    return runner.report()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
