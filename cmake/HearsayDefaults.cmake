@@ -17,8 +17,13 @@ if(HEARSAY_WARNINGS_AS_ERRORS)
   list(APPEND HEARSAY_WARNINGS -Werror)
 endif()
 
+include(HearsayHardening)
+
 # hearsay_target(name): the settings every target of ours shares.
 function(hearsay_target name)
   target_compile_features(${name} PUBLIC cxx_std_20)
   target_compile_options(${name} PRIVATE ${HEARSAY_WARNINGS})
+  if(HEARSAY_HARDEN)
+    hearsay_harden(${name})
+  endif()
 endfunction()
