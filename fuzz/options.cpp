@@ -19,7 +19,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       const std::size_t equals = std::min(line.find('='), line.size());
       const std::string_view name = line.substr(0, equals), text = line.substr(std::min(equals + 1, line.size()));
       try {
-        if (!set_option(network, name, text)) set_option(solve, name, text);
+        SolveSettings solve_then = solve;  // a refusal ends the program, whatever was set by then
+        DecentralizedSettings network_then = network;
+        if (!set_option(network_then, name, text)) set_option(solve_then, name, text);
+        solve = solve_then, network = network_then;
         static_cast<void>(parse_bytes("memory", text, 1));
       } catch (const Error&) {
       }
