@@ -117,7 +117,7 @@ int run_command_line(int argc, char** argv, const Ranks& ranks) try {
   const int code = parse_and_run(argc, argv, ranks);
   if (std::fflush(stdout) == 0 || code == failed) return code;
   return complain("standard output: cannot be written to", failed);
-} catch (const TimeoutError& error) {  // nobody else need know of it
+} catch (const LinkError& error) {  // nobody else need know of it
   complain(fmt::format("rank {}: {}", ranks.transport.rank(), error.what()).c_str(), communication_failed);
   throw;
 } catch (const Error& error) {

@@ -47,7 +47,7 @@ void add_reference(CLI::App& root, Action& action);
 std::string joined(int argc, char** argv);
 
 /// Parses the command line and does what it says; errors are told on standard error, by rank 0 where all know them. The
-/// exit code. A TimeoutError is told and thrown on: the other ranks are to be ended.
+/// exit code. A LinkError is told and thrown on: the other ranks are to be ended.
 int run_command_line(int argc, char** argv, const Ranks& ranks);
 
 }  // namespace hearsay::app

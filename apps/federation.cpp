@@ -19,6 +19,7 @@
 #include "hearsay/io/shards.hpp"
 #include "inputs.hpp"
 #include "network.hpp"
+#include "run_files.hpp"
 
 namespace hearsay::app {
 namespace {
@@ -34,12 +35,12 @@ void require_as_many(const Job& job, Index shards, std::string_view what) {
 
 // ---- Shards that are apart already ----------------------------------------------------------------------------------
 
-bool is_heart(const Job& job) { return job.input == "fed-heart-disease" && !io::is_there(job.input); }
+bool is_heart(const Job& job) { return job.input == "fed-heart-disease" && !is_there(job.input); }
 
 // A file for each agent; none where there is one table to be split.
 std::vector<fs::path> files_of(const Job& job) {
   if (job.inputs.size() > 1) return {job.inputs.begin(), job.inputs.end()};
-  return io::is_directory(job.input) ? io::shard_files(job.input) : std::vector<fs::path>{};
+  return is_folder(job.input) ? io::shard_files(job.input) : std::vector<fs::path>{};
 }
 
 Shards heart_shards(const Job& job, const Transport& ranks, std::vector<std::string>& centers) {
@@ -108,8 +109,8 @@ Split split_of(const Job& job, const fs::path& file, const io::TableOptions& opt
     return rule == "even" ? even_split(rows, *agents, job.network_seed()) : contiguous_split(rows, *agents);
   }
   constexpr std::string_view words[] = {"even", "contiguous", "by-label", "by-node"};
-  require(io::is_there(rule), fmt::format("split = {}: must be one of {}, and there is no file of that name{}", rule,
-                                          find_option("split").range, did_you_mean(rule, words)));
+  require(is_there(rule, "split"), fmt::format("split = {}: must be one of {}, and there is no file of that name{}",
+                                               rule, find_option("split").range, did_you_mean(rule, words)));
   const auto assignment = read_assignment(rule);
   const Index named = assignment.empty() ? 0 : 1 + *std::max_element(assignment.begin(), assignment.end());
   require(!agents || *agents >= named,
@@ -198,7 +199,7 @@ Holding read_holding(const Job& job, const Transport& ranks) {
     return holding;
   }
   require(!job.given.contains("nodes"), "nodes: needs --split by-node, where agents are nodes of a graph");
-  holding.apart = job.inputs.size() > 1 || io::is_directory(job.input) || is_heart(job);
+  holding.apart = job.inputs.size() > 1 || is_folder(job.input) || is_heart(job);
   require(!holding.apart || !job.given.contains("split"),
           "split: must not be given where every agent has a file of its own");
   if (holding.apart)

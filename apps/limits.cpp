@@ -4,13 +4,24 @@
 
 #include "figure.hpp"
 #include "hearsay/io/datasets.hpp"
+#include "hearsay/memory.hpp"
 #include "hearsay/spectrum.hpp"
+#include "json_reader.hpp"
+#include "network.hpp"
 #include "verify.hpp"
 
 namespace hearsay::app {
 
 const std::vector<Limit>& limits() {
   static const std::vector<Limit> table = {
+      {"memory", fmt::format("{:.1f} GB here, --memory", static_cast<double>(memory_limit()) / 1e9),
+       "nine tenths of what the machine, its control groups and resource limits allow"},
+      {"line of text", "a 64th of the memory", "and at least 1 MiB"},
+      {"columns of a table", "1 for 4 kB of the memory", "and at least 1024"},
+      {"gzip", "200 times its size", "and at least 64 MiB; gunzip larger ones first"},
+      {"JSON file", fmt::format("{} MiB", longest_json >> 20),
+       "experiments, faults, results to verify; 32 levels deep"},
+      {"agents", fmt::to_string(most_agents), "of a network"},
       {"threads", "1024", "the most --threads may ask for"},
       {"default threads", "64, or two a processor", "the most that OMP_NUM_THREADS may ask for"},
       {"oversample", "2^31", "the most extra columns"},

@@ -71,8 +71,18 @@ void limit_wait(double seconds, const char* what) {
 int run(int argc, char** argv, mpi::World& world, const std::string& command_line) try {
   set_threads(world.threads_per_rank());
   return app::run_command_line(argc, argv, {world, mpi::mpirun_line, command_line});
-} catch (const TimeoutError&) {
+} catch (const LinkError&) {
   world.abort(app::communication_failed);  // the others may never hear of it
+}
+
+// What fails on one rank alone must end the others too, which wait for it.
+void start(int& argc, char**& argv, std::optional<mpi::Session>& session, std::optional<mpi::World>& world) try {
+  session.emplace(argc, argv);
+  world.emplace(argc, argv);
+} catch (const CommunicationError& error) {
+  app::warn(fmt::format("MPI does not start: {}", error.what()));
+  if (session) session->abort(app::communication_failed);
+  _exit(app::communication_failed);
 }
 
 }  // namespace
@@ -82,7 +92,9 @@ int main(int argc, char** argv) {
   const std::string command_line = app::joined(argc, argv);
   const std::optional<double> timeout = timeout_given(argc, argv);
   limit_wait(timeout.value_or(for_the_start), "start");
-  std::optional<mpi::World> world(std::in_place, argc, argv);
+  std::optional<mpi::Session> session;
+  std::optional<mpi::World> world;
+  start(argc, argv, session, world);
   limit_wait(0, "");
   if (launched_by_another_mpi(*world)) {
     app::warn(fmt::format("built with {}, and started by the mpirun of another MPI", mpi::library()));
@@ -93,6 +105,7 @@ int main(int argc, char** argv) {
   if (code == app::failed && world->size() > 1) world->abort(code);  // of which the others may not know
   limit_wait(world->timeout(), "end");
   world.reset();
+  session.reset();
   limit_wait(0, "");
   return code;
 }

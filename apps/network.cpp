@@ -10,6 +10,7 @@
 #include "hearsay/io/edge_list.hpp"
 #include "hearsay/io/matrix.hpp"
 #include "hearsay/io/regular_file.hpp"
+#include "run_files.hpp"
 
 namespace hearsay::app {
 namespace {
@@ -20,7 +21,7 @@ Graph topology(const Job& job, const std::string& text, Index agents, const Grap
     return *data;
   }
   if (auto graph = named_topology(text, agents, job.network_seed())) return *std::move(graph);
-  if (!io::is_there(text)) {
+  if (!is_there(text, "topology")) {
     constexpr std::string_view words[] = {"ring",  "path",  "star",    "complete", "grid",
                                           "torus", "erdos", "regular", "data"};
     throw InvalidArgument(fmt::format("topology = {}: must be one of {}, and there is no file of that name{}", text,
@@ -67,7 +68,7 @@ GossipMatrix gossip_matrix(const Job& job, Index agents, const Graph* data) {
   const bool ring = shape == "ring" && extra == 0;
   const bool named = std::find(std::begin(words), std::end(words), rule) != std::end(words);
   require_agents(agents);
-  require(named || io::is_there(rule),
+  require(named || is_there(rule, "weights"),
           fmt::format("weights = {}: must be one of {}, and there is no file of that name{}", rule,
                       find_option("weights").range, did_you_mean(rule, words)));
   require(rule != "ring" || ring, fmt::format("weights = ring: needs --topology ring, and it is {}{}", shape,

@@ -27,11 +27,11 @@ std::string clipped(const std::string& name) {
   return name.size() <= most ? name : fmt::format("{}...{}", name.substr(0, ends), name.substr(name.size() - ends));
 }
 
-bool look_at(const fs::path& path, struct stat& status) {
+bool look_at(const fs::path& path, struct stat& status, std::string_view option = "") {
   if (::stat(path.c_str(), &status) == 0) return true;
   if (errno == ENOENT || errno == ENOTDIR) return false;
-  throw InvalidArgument(
-      fmt::format("{}: cannot be looked at: {}", clipped(path.string()), std::generic_category().message(errno)));
+  throw InvalidArgument(fmt::format("{}{}{}: cannot be looked at: {}", option, option.empty() ? "" : " = ",
+                                    clipped(path.string()), std::generic_category().message(errno)));
 }
 
 fs::path folder_of(const fs::path& path) {
@@ -102,9 +102,9 @@ std::vector<RunFile> data_files(const Job& job, const std::string& input) {
 
 }  // namespace
 
-bool is_there(const fs::path& path) {
+bool is_there(const fs::path& path, std::string_view option) {
   struct stat status {};
-  return look_at(path, status);
+  return look_at(path, status, option);
 }
 
 bool is_folder(const fs::path& path) {
@@ -238,7 +238,7 @@ RunFiles files_of_run(const Job& job) {
     } else if (name == "data") {
       for (const RunFile& file : data_files(job, text))
         files.reads(file.option == "input" ? name : file.option, file.path);
-    } else if (is_there(text)) {
+    } else if (is_there(text, name)) {
       files.reads(name, text);
     }
   }

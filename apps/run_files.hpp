@@ -15,9 +15,9 @@
 
 namespace hearsay::app {
 
-/// Whether something is there. Throws InvalidArgument, with the reason, where that cannot be found out: a loop of
-/// links, a name that is too long, a directory closed to us.
-bool is_there(const std::filesystem::path& path);
+/// Whether something is there. Throws InvalidArgument, with the option that named it and the reason, where that cannot
+/// be found out: a loop of links, a name that is too long, a directory closed to us.
+bool is_there(const std::filesystem::path& path, std::string_view option = "");
 bool is_folder(const std::filesystem::path& path);
 
 /// A pipe, named or not, or a socket: what can be read once at most.

@@ -50,6 +50,9 @@ class Session {
   Session& operator=(const Session&) = delete;
   ~Session();
 
+  /// Ends the whole job with this exit code.
+  [[noreturn]] void abort(int exit_code) const;
+
  private:
   bool ours_ = false;
 };
@@ -64,8 +67,7 @@ class World final : private Session, public Communicator {
   /// For set_threads(): this machine's processors that its ranks may use, divided among them; at least 1.
   int threads_per_rank() const { return threads_per_rank_; }
 
-  /// Ends the whole job with this exit code.
-  [[noreturn]] void abort(int exit_code) const;
+  using Session::abort;
 
  private:
   int exceptions_before_;

@@ -16,11 +16,17 @@
 
 namespace hearsay {
 
-/// Others did not answer in time. Nothing is known of them any more: no call of the same transport can be relied on,
-/// and no agreement is looked for. A process ends its whole job (mpi::World::abort).
-class TimeoutError : public CommunicationError {
+/// What carries the messages failed, and perhaps on this rank alone: no call of the same transport can be relied on, and
+/// no agreement is looked for. A process ends its whole job (mpi::World::abort).
+class LinkError : public CommunicationError {
  public:
   using CommunicationError::CommunicationError;
+};
+
+/// Others did not answer in time.
+class TimeoutError : public LinkError {
+ public:
+  using LinkError::LinkError;
 };
 
 /// Something that must be the same on every rank.

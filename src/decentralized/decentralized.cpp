@@ -30,6 +30,7 @@
 #include "hearsay/error.hpp"
 #include "hearsay/faults.hpp"
 #include "hearsay/random.hpp"
+#include "hearsay/transport.hpp"
 
 namespace hearsay {
 
@@ -271,6 +272,8 @@ class Run {
     } catch (const Interrupted& error) {
       interrupted_ = true;
       silence_ = error.what();
+    } catch (const LinkError&) {
+      throw;
     } catch (const CommunicationError& error) {
       silence_ = error.what();
     }

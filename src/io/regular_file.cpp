@@ -35,11 +35,6 @@ void require_regular_file(const std::filesystem::path& path) {
     throw DataError(fmt::format("{}: is {}: must be a regular file", path.string(), kind_of(type)));
 }
 
-bool is_there(const std::filesystem::path& path) noexcept {
-  std::error_code unknown;
-  return std::filesystem::exists(path, unknown) && !unknown;
-}
-
 bool is_directory(const std::filesystem::path& path) noexcept {
   std::error_code unknown;
   return std::filesystem::is_directory(path, unknown) && !unknown;

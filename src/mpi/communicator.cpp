@@ -9,6 +9,7 @@
 #include <set>
 #include <thread>
 
+#include "check.hpp"
 #include "hearsay/error.hpp"
 #include "hearsay/mpi.hpp"
 
@@ -21,14 +22,6 @@ constexpr int data_tag = 1, control_tag = 2;
 constexpr int eager_tests = 200;
 
 constexpr std::size_t lost = std::numeric_limits<std::size_t>::max();
-
-void check(int code, const char* what) {
-  if (code == MPI_SUCCESS) return;
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
-  MPI_Error_string(code, text, &length);
-  throw CommunicationError(fmt::format("{}: {}", what, text));
-}
 
 // Until test(), which asks MPI, says so; `whom` names who is waited for.
 template <class Test, class Whom>

@@ -11,6 +11,7 @@
 #include <sched.h>
 #endif
 
+#include "check.hpp"
 #include "hearsay/error.hpp"
 #include "hearsay/mpi.hpp"
 
@@ -35,12 +36,12 @@ std::bitset<most_processors> processors() {
 // Ranks of one machine share the processors that any of them may use.
 int share_of_processors(MPI_Comm everyone) {
   MPI_Comm here = MPI_COMM_NULL;
-  MPI_Comm_split_type(everyone, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
+  check(MPI_Comm_split_type(everyone, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here), "MPI_Comm_split_type");
   int ranks_here = 1;
-  MPI_Comm_size(here, &ranks_here);
+  check(MPI_Comm_size(here, &ranks_here), "MPI_Comm_size");
   const auto mine = processors();
   auto anyones = mine;
-  MPI_Allreduce(&mine, &anyones, sizeof mine, MPI_BYTE, MPI_BOR, here);
+  check(MPI_Allreduce(&mine, &anyones, sizeof mine, MPI_BYTE, MPI_BOR, here), "MPI_Allreduce");
   MPI_Comm_free(&here);
   const auto fallback = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   const int allowed = mine.none() ? fallback : static_cast<int>(mine.count());
@@ -56,8 +57,7 @@ Session::Session(int& argc, char**& argv) {
   if (begun != 0) return;
   int provided = 0;
   // Other threads compute; MPI is called by one.
-  if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
-    throw CommunicationError("MPI_Init_thread failed");
+  check(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
   ours_ = true;
 }
 
@@ -67,22 +67,22 @@ Session::~Session() {
   if (ours_ && over == 0) MPI_Finalize();
 }
 
+void Session::abort(int exit_code) const {
+  MPI_Abort(MPI_COMM_WORLD, exit_code);
+  std::abort();  // MPI_Abort does not return, but is not declared so
+}
+
 World::World(int& argc, char**& argv, std::size_t piece_bytes)
     : Session(argc, argv),
       Communicator(MPI_COMM_WORLD, piece_bytes),
       exceptions_before_(std::uncaught_exceptions()),
       threads_per_rank_(share_of_processors(MPI_COMM_WORLD)) {
   // MPICH asks this communicator, whichever a message was for, what to do when it did not fit.
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
 }
 
 World::~World() {
   if (size() > 1 && std::uncaught_exceptions() > exceptions_before_) MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-}
-
-void World::abort(int exit_code) const {
-  MPI_Abort(MPI_COMM_WORLD, exit_code);
-  std::abort();  // MPI_Abort does not return, but is not declared so
 }
 
 std::string library() {

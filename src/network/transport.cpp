@@ -75,7 +75,7 @@ Failure caught(int rank, const std::function<void()>& body) {
   try {
     body();
     return {.kind = Kind::none, .origin = rank};
-  } catch (const TimeoutError&) {
+  } catch (const LinkError&) {
     throw;  // there is nobody to agree with
   } catch (const PeerFailure& error) {
     return error.failure();

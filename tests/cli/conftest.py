@@ -1,9 +1,11 @@
 """The program under test, and matrices whose answer is known."""
 
+import collections
 import json
 import os
 import pathlib
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -11,6 +13,62 @@ import pytest
 BINARY = os.environ.get("HEARSAY_BINARY", "hearsay")
 SOURCE = pathlib.Path(os.environ.get("HEARSAY_SOURCE", pathlib.Path(__file__).parents[2]))
 PATIENCE_SECONDS = 120  # against a hang only; nothing measures time
+
+
+class Tally:
+    """Counts how the program ended, attack by attack: the rows of docs/reliability.md (`./dev attacks`)."""
+
+    COLUMNS = ("refused", "delivered in part", "answered", "other")
+
+    def __init__(self):
+        self.ends = collections.defaultdict(collections.Counter)
+
+    @staticmethod
+    def column(code):
+        return {2: "refused", 1: "delivered in part", 4: "delivered in part"}.get(
+            code, "answered" if code in (0, 3, 130, 129, 143) else "other")
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_call(self, item):
+        run, ends = subprocess.run, self.ends[item.module.__name__, getattr(item, "originalname", item.name)]
+
+        def counted(*arguments, **options):
+            result = run(*arguments, **options)
+            ends[self.column(result.returncode)] += 1
+            return result
+
+        subprocess.run = counted
+        try:
+            yield
+        finally:
+            subprocess.run = run
+
+    def pytest_terminal_summary(self, terminalreporter):
+        write = terminalreporter.write_line
+        write("| attack | runs | " + " | ".join(self.COLUMNS) + " |")
+        write("|---|---" + "|---" * len(self.COLUMNS) + "|")
+        total, module = collections.Counter(), None
+        for (where, test), ends in self.ends.items():
+            if not ends:
+                continue
+            if where != module:
+                module = where
+                write(f"| **{sys.modules[where].__doc__.splitlines()[0].rstrip('.')}** (`tests/cli/{where}.py`) |" + " |" * 5)
+            self.row(write, test.removeprefix("test_").replace("_", " "), ends)
+            total += ends
+        self.row(write, "**all**", total)
+
+    def row(self, write, name, ends):
+        write(f"| {name} | {sum(ends.values())} | " + " | ".join(str(ends[column]) for column in self.COLUMNS) + " |")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--tally", action="store_true", help="print how many runs were refused and how many answered")
+
+
+def pytest_configure(config):
+    if config.getoption("--tally"):
+        config.pluginmanager.register(Tally())
 
 
 class Program:

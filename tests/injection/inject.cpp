@@ -150,6 +150,7 @@ int pthread_create(pthread_t* thread, const pthread_attr_t* how, void* (*run)(vo
   return fails(threading, EAGAIN) ? EAGAIN : real(thread, how, run, with);
 }
 
+#ifndef HEARSAY_INJECT_NO_MEMORY
 // The allocator itself is reached by glibc's own names: dlsym() allocates.
 void* __libc_malloc(size_t);
 void* __libc_calloc(size_t, size_t);
@@ -167,5 +168,6 @@ int posix_memalign(void** out, size_t alignment, size_t bytes) {
   *out = __libc_memalign(alignment, bytes);
   return *out == nullptr ? ENOMEM : 0;
 }
+#endif
 
 }  // extern "C"

@@ -2,8 +2,9 @@
 """Fails every call of a short run, one by one, and holds each run to the contract of the command line.
 
     run.py BINARY LIBRARY [--kinds open,read,write,sync,rename,thread,memory] [--most N] [--commands pca,...]
+    run.py BINARY LIBRARY --kinds mpi --mpirun MPIRUN
 
-LIBRARY (inject.cpp) makes the n-th call of a kind fail. The run is repeated for n = 1, 2, 3 ... as often as there are such
+LIBRARY (inject.cpp; of MPI, inject_mpi.cpp) makes the n-th call of a kind fail; of two ranks, on one and then the other. The run is repeated for n = 1, 2, 3 ... as often as there are such
 calls; where there are more than --most, so many of them are drawn evenly. Each run must end with an answer that is right
 or with an error that says so: no signal, no hang, no changed input, no file left behind, no output that is not whole.
 """
@@ -22,6 +23,7 @@ import tempfile
 
 PATIENCE_SECONDS = 60  # against a hang only
 KINDS = ["open", "read", "write", "sync", "rename", "thread", "memory"]
+RANK_KINDS = ["mpi 0", "mpi 1"]  # which rank's calls fail
 
 
 def inputs():
@@ -48,10 +50,20 @@ COMMANDS = {
 }
 
 
+# More ranks than processors, and root in CI: Open MPI asks to be told.
+OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+
+RANKS = {
+    "shards": "decentralized a.csv b.csv -k 1 --topology path --iterations 3 --json o.json --trace o.csv --timeout 20",
+    "split": "decentralized data.csv -k 1 --agents 3 --topology ring --iterations 2 --components o-{agent}.csv --timeout 20",
+}
+
+
 class Runner:
     def __init__(self, arguments):
         self.arguments = arguments
         self.files = inputs()
+        self.preloaded = [*arguments.sanitizer, arguments.library]
         self.outcomes = collections.Counter()
         self.failures = []
 
@@ -62,10 +74,13 @@ class Runner:
             directory.mkdir()
             for file, content in self.files.items():
                 (directory / file).write_text(content)
-            environment = {**os.environ, "LD_PRELOAD": self.arguments.library, "INJECT_KIND": kind, "INJECT_AT": str(at),
-                           "INJECT_LOG": str(log), "OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"}
+            environment = {"INJECT_KIND": kind, "INJECT_AT": str(at), "INJECT_LOG": str(log), "INJECT_RANK": kind[-1],
+                           "LD_PRELOAD": ":".join(self.preloaded), "OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"}
+            start = ["env", *(f"{name}={value}" for name, value in environment.items()), self.arguments.binary]
+            if kind.startswith("mpi"):
+                start = [self.arguments.mpirun, "-n", "2", *start]
             try:
-                done = subprocess.run([self.arguments.binary, *line.split()], cwd=directory, env=environment,
+                done = subprocess.run([*start, *line.split()], cwd=directory, env={**os.environ, **OPEN_MPI},
                                       stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE_SECONDS)
             except subprocess.TimeoutExpired:
                 return "hang", b"", {}, 0
@@ -74,7 +89,7 @@ class Runner:
             return done.returncode, done.stderr, after, calls
 
     def check(self, name, kind):
-        line = COMMANDS[name]
+        line = (RANKS if kind.startswith("mpi") else COMMANDS)[name]
         code, errors, reference, calls = self.run(line, kind, 0)
         assert code in (0, 3), (line, code, errors)
         chosen = range(1, calls + 1)
@@ -118,7 +133,7 @@ class Runner:
         return [found.get(key) for key in ["command", "status", "eigenvalues", "residual", "iterations"]]
 
     def report(self):
-        for kind in KINDS:
+        for kind in KINDS + RANK_KINDS:
             counts = {how: self.outcomes[kind, how] for how in ["answered", "refused", "failed"]}
             if sum(counts.values()):
                 told = ", ".join(f"{count} {how}" for how, count in counts.items())
@@ -131,12 +146,15 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("binary", type=os.path.abspath)
     parser.add_argument("library", type=os.path.abspath)
-    parser.add_argument("--kinds", default=",".join(KINDS))
+    parser.add_argument("--kinds", default=",".join(KINDS), help="mpi stands for ranks, and needs its own library")
     parser.add_argument("--commands", default=",".join(COMMANDS))
+    parser.add_argument("--mpirun", default="mpirun")
+    parser.add_argument("--sanitizer", action="append", default=[], help="its library, where BINARY was built with one")
     parser.add_argument("--most", type=int, default=10**9)
     runner = Runner(parser.parse_args())
-    for kind in runner.arguments.kinds.split(","):
-        for name in runner.arguments.commands.split(","):
+    on_ranks = runner.arguments.kinds == "mpi"
+    for kind in RANK_KINDS if on_ranks else runner.arguments.kinds.split(","):
+        for name in RANKS if on_ranks else runner.arguments.commands.split(","):
             runner.check(name, kind)
     return runner.report()
 
