@@ -18,7 +18,7 @@ SmallSpectrum<S>::SmallSpectrum(const Small<S>& H) {
   Small<S> symmetric = (H + H.transpose()) / S(2);
   const S scale = symmetric.cwiseAbs().maxCoeff();  // squares of what is left neither overflow nor vanish
   if (scale > 0) symmetric /= scale;
-  tridiagonal_.compute(symmetric);
+  tridiagonal_ = Eigen::Tridiagonalization<Small<S>>(symmetric);  // one of another size cannot be given back twice
   Vector<S> diagonal = tridiagonal_.diagonal(), off_diagonal(std::max<Index>(1, n - 1));
   if (n > 1) off_diagonal = tridiagonal_.subDiagonal();
   diagonalise(diagonal, off_diagonal);

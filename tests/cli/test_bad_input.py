@@ -10,6 +10,8 @@ import pytest
 
 from conftest import planted
 
+pytestmark = pytest.mark.attack
+
 
 @pytest.fixture
 def matrix(tmp_path):

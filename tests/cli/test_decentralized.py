@@ -47,6 +47,7 @@ def test_every_agent_finds_the_components_of_all_the_data(hearsay, tmp_path, alg
     assert [agent["source"] for agent in result["per_agent"]] == names
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize("unit, large", [("", "1e100"), ("", "1e155"), ("", "1e300"), ("e-210", "1e-200")])
 def test_extreme_numbers_in_one_shard_are_an_answer_like_any_other(hearsay, tmp_path, unit, large):
     for name, rows in (("a.csv", ["12", "34"]), ("b.csv", ["51", "22"]), ("c.csv", ["21"])):
@@ -249,6 +250,7 @@ def test_the_summary_says_what_matters_first(hearsay, tmp_path):
         assert words in result.stdout
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize("faults", [["--drop", 0.3], ["--loss", 0.2], ["--delay", "0.3:1"], ["--delay", "0.1:5"]],
                          ids=lambda faults: " ".join(map(str, faults)))
 def test_faults_of_links_leave_the_answer_right(hearsay, tmp_path, faults):
@@ -267,6 +269,7 @@ def test_faults_of_links_leave_the_answer_right(hearsay, tmp_path, faults):
     assert hearsay.json(*command, "--fault-seed", 1)["faults"] != result["faults"]
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize("seed", range(3))
 def test_agents_that_lose_most_messages_are_right_or_do_not_say_that_they_converged(hearsay, tmp_path, seed):
     table = np.random.default_rng(seed).standard_normal((400, 8)) * [4, 3, 2, 1, 0.9, 0.8, 0.7, 0.6]
@@ -284,6 +287,7 @@ def test_agents_that_lose_most_messages_are_right_or_do_not_say_that_they_conver
         assert result["agreement"] <= 1e-12
 
 
+@pytest.mark.attack
 def test_more_components_than_the_data_have_are_ambiguous(hearsay, tmp_path):
     rng = np.random.default_rng(7)
     table = rng.standard_normal((90, 3)) @ rng.standard_normal((3, 7))
@@ -302,6 +306,7 @@ def test_more_components_than_the_data_have_are_ambiguous(hearsay, tmp_path):
     assert result["verification"] is None and result["evidence"] == "estimate"
 
 
+@pytest.mark.attack
 def test_after_a_crash_the_answer_is_that_of_the_others(hearsay, tmp_path):
     names, _ = federation(tmp_path, sizes=(40, 25, 60, 35))
     rest = np.concatenate([np.loadtxt(tmp_path / name, delimiter=",") for i, name in enumerate(names) if i != 2])
@@ -365,6 +370,7 @@ REFUSALS = {
 }
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize("options, saying", REFUSALS.values(), ids=REFUSALS.keys())
 def test_bad_options_are_refused_and_nothing_is_written(hearsay, tmp_path, options, saying):
     names, _ = federation(tmp_path)
@@ -383,6 +389,7 @@ def test_bad_options_are_refused_and_nothing_is_written(hearsay, tmp_path, optio
     assert sorted(os.listdir(tmp_path)) == before
 
 
+@pytest.mark.attack
 def test_columns_of_the_same_name_are_the_same_feature(hearsay, tmp_path):
     random = np.random.default_rng(6)
     table = random.standard_normal((30, 3)) * [5, 2, 1]
@@ -406,6 +413,7 @@ def test_columns_of_the_same_name_are_the_same_feature(hearsay, tmp_path):
     assert placed["notes"] == []
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize("header, saying", [
     ("a,z", ["site1.csv has no column 'b', which site0.csv has", "by-position"]),
     ("a", ["site1.csv has no column 'b'"]),
@@ -421,6 +429,7 @@ def test_columns_that_do_not_match_are_named(hearsay, tmp_path, header, saying):
     hearsay.refuses("decentralized", "site0.csv", "site1.csv", "-k", 1, saying=saying)
 
 
+@pytest.mark.attack
 def test_shards_of_different_dimensions_are_named(hearsay, tmp_path):
     names, _ = federation(tmp_path)
     (tmp_path / "odd.csv").write_text("1,2,3\n4,5,6\n")
@@ -428,6 +437,7 @@ def test_shards_of_different_dimensions_are_named(hearsay, tmp_path):
     hearsay.refuses("decentralized", *names, "odd.csv", "-k", 2, saying=["odd.csv", "3 columns", "site0.csv"])
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize("arguments, saying", [
     (["pipe", "--agents", 2], "pipe: is a pipe: must be a regular file"),
     (["sites"], "sites/b.csv: is a pipe"),
@@ -472,6 +482,7 @@ def test_the_number_of_agents_must_be_known(hearsay, tmp_path):
     hearsay.refuses("decentralized", "site0.csv", "-k", 2, saying="--agents")
 
 
+@pytest.mark.attack
 def test_an_owner_that_is_no_number_is_named(hearsay, tmp_path):
     federation(tmp_path)
     (tmp_path / "owners.csv").write_text("0\n" * 39 + "-1\n")

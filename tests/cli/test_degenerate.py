@@ -5,6 +5,8 @@ import pytest
 
 from conftest import is_orthonormal, planted, sin_theta
 
+pytestmark = pytest.mark.attack
+
 
 def eigs(hearsay, tmp_path, matrix, *options, code=0):
     np.save(tmp_path / "matrix.npy", np.asarray(matrix, dtype=float))

@@ -11,6 +11,8 @@ import pytest
 from conftest import BINARY, PATIENCE_SECONDS, slow_matrix
 from test_reproduce import SMALL
 
+pytestmark = pytest.mark.attack
+
 needs_full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
 
 

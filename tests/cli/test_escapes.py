@@ -8,6 +8,8 @@ import pytest
 
 from test_reproduce import SMALL
 
+pytestmark = pytest.mark.attack
+
 ESCAPE = "\x1b]0;owned\x07\x1b[31m"
 NASTY = 'x"><script>alert(1)</script>\'&'
 

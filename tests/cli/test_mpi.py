@@ -94,6 +94,7 @@ def told_once(result, code, *words):
         assert word in lines[0], lines[0]
 
 
+@pytest.mark.attack
 def test_a_file_that_one_rank_cannot_read_ends_all_of_them(on_ranks, sites, tmp_path):
     (tmp_path / sites[3]).write_text("1,2,3,4,5,six\n")
 
@@ -103,12 +104,14 @@ def test_a_file_that_one_rank_cannot_read_ends_all_of_them(on_ranks, sites, tmp_
     assert not (tmp_path / "result.json").exists()
 
 
+@pytest.mark.attack
 def test_shards_of_different_dimensions_on_different_ranks_are_named(on_ranks, sites, tmp_path):
     (tmp_path / sites[2]).write_text("1,2\n3,4\n5,7\n")
 
     told_once(on_ranks(4, "decentralized", *sites, "-k", 2), 2, "site2.csv", "site0.csv")
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize("options, saying", [
     (["-k", 7], "rank = 7"),
     (["-k", 2, "--topology", "rign"], "did you mean ring?"),
@@ -139,6 +142,7 @@ def apart(tmp_path):
 ROWS = "1,2,0\n3,1,1\n0,2,5\n2,2,2\n"
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize("options, file, there, saying", [
     (["--topology", "t"], "t", "0 1\n", ["rank 1: topology = t", "no file of that name"]),
     (["--weights", "w.csv"], "w.csv", "0.5,0.5\n0.5,0.5\n", ["rank 1: weights = w.csv", "no file of that name"]),
@@ -151,6 +155,7 @@ def test_a_file_that_one_rank_lacks_ends_all_of_them(apart, options, file, there
     told_once(result, 2, *saying)
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize("arguments, files, saying", [
     (["all.csv"], [{"all.csv": ROWS}, {"all.csv": ROWS.replace("5", "50")}],
      ["rank 1: the content of all.csv is", "must be the same on every rank"]),
@@ -176,6 +181,7 @@ def unlike(tmp_path):
     return run
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize("options, saying", [
     (["--no-center"], ["rank 1: --center is false there, and true on rank 0"]),
     (["--tolerance", "1e-3", "--seed", 1], ["--tolerance is 0.001 there, and 1e-10 on rank 0", "--seed is 1"]),
@@ -198,6 +204,7 @@ def test_an_option_left_out_is_as_good_as_its_default(unlike, table):
     assert result.returncode == 0, result.stderr
 
 
+@pytest.mark.attack
 def test_a_rank_that_is_another_program_ends_the_job_in_time(unlike, table):
     result = unlike([BINARY, "decentralized", *table, "-k", 2, "--timeout", 0.5], ["sleep", 60])
 
@@ -205,6 +212,7 @@ def test_a_rank_that_is_another_program_ends_the_job_in_time(unlike, table):
     assert "MPI waited too long for another rank to start" in result.stderr
 
 
+@pytest.mark.attack
 def test_too_few_ranks_are_told_with_the_line_that_works(on_ranks, sites):
     result = on_ranks(2, "decentralized", *sites, "-k", 2, "--one-per-rank")
 

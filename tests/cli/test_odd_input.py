@@ -12,6 +12,8 @@ import pytest
 
 from conftest import BINARY, PATIENCE_SECONDS, planted
 
+pytestmark = pytest.mark.attack
+
 
 @pytest.fixture
 def matrix(tmp_path):

@@ -8,6 +8,8 @@ import pytest
 
 from conftest import planted
 
+pytestmark = pytest.mark.attack
+
 KEYS = {"arguments", "options", "inputs", "outputs", "version", "compiler", "build_type", "kernels", "seed"}
 
 

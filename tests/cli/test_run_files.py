@@ -9,6 +9,8 @@ import pytest
 
 from test_reproduce import SMALL
 
+pytestmark = pytest.mark.attack
+
 ROWS = "1,2,0\n2,1,1\n0,3,1\n4,1,2\n3,3,0\n1,0,2\n"
 
 
