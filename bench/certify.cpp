@@ -58,7 +58,7 @@ void compare(const std::string& what, Index k, const Solve& solve) {
   for (const double accuracy : {1e-2, 1e-4, 1e-8}) {
     PowerResult<double> results[2];
     const auto run = [&](Certify level, PowerResult<double>& out) {
-      PowerOptions options{.rank = k, .tolerance = accuracy, .seed = 1, .max_iterations = 100000};
+      PowerOptions options{.rank = k, .tolerance = accuracy, .max_iterations = 100000, .seed = 1};
       options.sine_goal = accuracy;
       options.certify = level;
       out = solve(options);

@@ -39,7 +39,7 @@ void load(const std::byte* message, std::span<double> numbers, const Convert& co
 float to_float(double number) { return static_cast<float>(number); }
 
 // Below this many numbers a parallel region costs more than it saves.
-constexpr Index worth_threads = 20000;
+[[maybe_unused]] constexpr Index worth_threads = 20000;
 
 template <class Round>
 void tell_rounded(ConstBlockView<double> Z, BlockView<double> told, BlockView<double> untold, const Round& round) {
