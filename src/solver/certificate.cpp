@@ -204,15 +204,15 @@ void say_what_it_rests_on(const Evidence& evidence, Certificate& certificate) {
 
 Certificate certificate_of(const Evidence& evidence, Certify level, bool ambiguous) {
   Certificate certificate{.level = level};
+  certificate.frobenius_norm = evidence.frobenius;  // facts that a solve which goes on from here leans on
+  certificate.random_columns = evidence.random_columns;
   if (level == Certify::none) return certificate;
   const auto& [pairs, rounding, expected, k, d, exact, all, sound, estimate, statement, frobenius, columns, passes,
                products] = evidence;
-  certificate.frobenius_norm = frobenius;
   const double per_answer = std::sqrt(static_cast<double>(k));
   certificate.rounding = per_answer * rounding;
   certificate.residual = (pairs.residuals.head(k).array() - expected).max(0.0).matrix().norm();
   certificate.sin_theta_estimate = estimate;
-  certificate.random_columns = columns;
   certificate.probe_passes = passes;
   certificate.probe_products = products;
   if (std::isfinite(estimate) && estimate < 1) certificate.sin_theta = Knowledge::estimate;

@@ -334,7 +334,7 @@ class Space {
 
   // That at most q eigenvalues lie above an x below the q-th Ritz value: for q = k, or the next few where the gap there
   // is too small. Where k cuts a cluster, for the Ritz values above that.
-  std::optional<Statement> prove() const {
+  std::optional<Statement> prove() {
     if (n_ == d_) return exactly();
     const Shadow::Space space{
         .theta = pairs_.theta,
@@ -342,6 +342,7 @@ class Space {
         .times_vectors = [this](const Small<double>& M) -> Small<double> {
           return spectrum_.times_vectors(M.template cast<S>()).template cast<double>();
         },
+        .vectors = [this]() -> Small<double> { return vectors().template cast<double>(); },
         .error = lost_ + pairs_.theta(0) * (static_cast<double>(orthogonality_) +
                                             8 * stopping_.epsilon * std::sqrt(static_cast<double>(n_)))};
     Statement best = known_.statement.count >= k_ ? known_.statement : Statement{};
@@ -402,11 +403,15 @@ class Space {
     return pace > 0 ? static_cast<Index>(std::clamp(0.7 * distance / pace, 1.0, 8.0)) : 1;
   }
 
+  const Small<S>& vectors() {
+    if (U_.size() == 0) U_ = spectrum_.vectors();
+    return U_;
+  }
+
   // out <- the leading Ritz vectors.
   void rotate(Index columns, Block<S>& out) {
-    if (U_.size() == 0) U_ = spectrum_.vectors();
     out.resize(d_, columns);
-    multiply<S>(K_.leftCols(n_), Small<S>(U_.leftCols(columns)), out);
+    multiply<S>(K_.leftCols(n_), Small<S>(vectors().leftCols(columns)), out);
   }
 
   void restart() {

@@ -33,6 +33,7 @@ class Shadow {
     Vector<double> theta;
     Small<double> T;
     std::function<Small<double>(const Small<double>&)> times_vectors;  ///< M -> M U
+    std::function<Small<double>()> vectors;                            ///< U, which a space that was restarted needs
     double error = 0;  ///< of the relation A K = K H + Q B E', in the units of A
   };
 
@@ -48,7 +49,8 @@ class Shadow {
  private:
   struct Cycle {
     Vector<double> theta;
-    Small<double> U, T;
+    Block<double> U;
+    Small<double> T;
     Index kept;
   };
   struct Columns {

@@ -286,11 +286,19 @@ class Judge {
       add("residual {:.2g} of the first agent is above the bound {:.2g}", residual(0), result_.residual);
   }
 
+  // Methods of k columns do not: a start that lies within tolerance over gap of the next eigenvector comes to rest
+  // there, as the documentation says. The sine is asked for where that is a chance of less than one in a hundred.
+  bool sees_the_gap() const {
+    const Algorithm algorithm = problem_.options.algorithm;
+    return algorithm == Algorithm::adepm || algorithm == Algorithm::adeepca;
+  }
+
   void judge_converged() {
     const double tolerance = problem_.options.tolerance;
     const double floor = slack * rounding * largest_ / std::max(scale_, 1e-300);
     const Block<double> U = truth_.vectors.leftCols(problem_.k);
     const double promise = promised_sine(tolerance, problem_.k);
+    const bool promised = promise < (sees_the_gap() ? 1 : 0.01);
     const Vector<double>& lambda = truth_.values;
     const Index k = problem_.k;
     if (k < lambda.size() && !(lambda(k - 1) > slack * rounding * largest_)) add("eigenvalue {} is zero", k);
@@ -299,8 +307,8 @@ class Judge {
       const Index agent = result_.contributors[i];
       const double sine = sin_theta<double>(U, bases_[i]);
       if (!(residual(i) <= slack * tolerance + floor)) add("residual {:.2g} at agent {}", residual(i), agent);
-      if (promise < 1 && !(sine <= promise)) add("sine {:.2g} at agent {}, {:.2g} promised", sine, agent, promise);
-      if (promise < 1 && result_.evidence == Knowledge::bound) {  // elsewhere nothing is promised of eigenvalues
+      if (promised && !(sine <= promise)) add("sine {:.2g} at agent {}, {:.2g} promised", sine, agent, promise);
+      if (promised && result_.evidence == Knowledge::bound) {  // elsewhere nothing is promised of eigenvalues
         const double off = (result_.eigenvalues.row(agent).transpose() - truth_.values.head(problem_.k)).norm();
         if (!(off <= slack * tolerance * scale_ + slack * rounding * largest_))
           add("eigenvalues off by {:.2g} at agent {}", off / scale_, agent);

@@ -52,5 +52,17 @@ TEST(MixedPrecision, NeedsOnlyAConfirmationInDoubleForALooseTolerance) {
   EXPECT_NE(result.notes.back().find("then 1 in double"), std::string::npos) << result.notes.back();
 }
 
+TEST(MixedPrecision, WithoutACertificateIsNoSlower) {
+  const Block<float> A_single = problem().A.cast<float>();
+  Index passes[2] = {};
+  for (const Certify level : {Certify::none, Certify::full}) {
+    const auto result = mixed_precision_subspace(DenseSymmetric<float>(A_single), DenseSymmetric<double>(problem().A),
+                                                 {.rank = 4, .sine_goal = 1e-2, .certify = level});
+    EXPECT_EQ(result.status, Status::converged);
+    passes[level == Certify::full] = result.passes;
+  }
+  EXPECT_LE(passes[0], passes[1]);
+}
+
 }  // namespace
 }  // namespace hearsay
