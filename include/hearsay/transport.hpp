@@ -16,8 +16,8 @@
 
 namespace hearsay {
 
-/// What carries the messages failed, and perhaps on this rank alone: no call of the same transport can be relied on, and
-/// no agreement is looked for. A process ends its whole job (mpi::World::abort).
+/// What carries the messages failed, and perhaps on this rank alone: no call of the same transport can be relied on,
+/// and no agreement is looked for. A process ends its whole job (mpi::World::abort).
 class LinkError : public CommunicationError {
  public:
   using CommunicationError::CommunicationError;
