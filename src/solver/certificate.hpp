@@ -37,6 +37,7 @@ struct Known {
   double frobenius = 0;      ///< ||A||_F, about
   Index columns = 0;         ///< random columns that it grew from: copies of an eigenvalue that it can hold
   int exponent = 0;          ///< both are of 2^-exponent A
+  bool goes_on = false;      ///< another solve starts from the result, and measures what rounding does
 
   double in_units_of(int other_exponent, double value) const { return std::ldexp(value, exponent - other_exponent); }
 };

@@ -494,7 +494,7 @@ class Space {
     HistoryEntry& last = history_.back();
     const double least = 10 * stopping_.epsilon * std::sqrt(static_cast<double>(d_));
     result.residual = std::max({last.residual, least, static_cast<double>(orthogonality_)});
-    const bool single = sizeof(S) < sizeof(double) && options_.certify != Certify::none;
+    const bool single = sizeof(S) < sizeof(double) && options_.certify != Certify::none && !known_.goes_on;
     if (single || (last.residual <= 1e4 * stopping_.epsilon && options_.tolerance <= 1e4 * stopping_.epsilon)) {
       Extracted<S> measured = measure<S>(A_, result.basis, exponent_);
       products_ += k_;
@@ -505,7 +505,7 @@ class Space {
       pairs_.residuals.head(k_) =
           pairs_.residuals.head(k_).cwiseMax((measured.residuals.array() + expected_rounding()).matrix());
     }
-    if (sizeof(S) < sizeof(double) && status == Status::converged && options_.certify != Certify::none) {
+    if (single && status == Status::converged) {
       const double before = expected_rounding();
       measured_rounding_ =
           unavoidable_rounding() + 3 * measured_rounding<S>(A_, result.basis, exponent_, options_.seed);

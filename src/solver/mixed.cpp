@@ -43,7 +43,7 @@ PowerResult<double> mixed_precision_subspace(OperatorRef<float> A_single, Operat
     start = hooks.start->cast<float>();
     single_hooks.start = &start;
   }
-  const PowerResult<float> rough = principal_subspace<float>(A_single, in_single, single_hooks);
+  const PowerResult<float> rough = detail::subspace_from<float>(A_single, in_single, single_hooks, {.goes_on = true});
 
   const Block<double> block = rough.block.cast<double>();
   Hooks<double> double_hooks = hooks;
