@@ -279,7 +279,16 @@ class Space {
     if (!proved() && t_ < give_up_proof_ && n_ < d_) return std::nullopt;
     if (must_prove_ && !proved() && n_ < d_) return Status::iteration_limit;
     if (met && resolved() && !believed()) return std::nullopt;
+    if (!resolved() && next_is_on_its_way()) return std::nullopt;
     return !resolved() ? Status::ambiguous : met ? Status::converged : Status::rounding_floor;
+  }
+
+  // Whether the first Ritz value beyond k may yet leave the k-th alone: then the two cannot be said to agree. A start
+  // that was given has the wanted ones at rest before the others have begun to move.
+  bool next_is_on_its_way() {
+    if (n_ == d_ || n_ <= k_ || pairs_.residuals(k_) <= std::sqrt(options_.tolerance) * pairs_.theta(0)) return false;
+    if (give_up_next_ < 0) give_up_next_ = t_ + most_blocks_for_a_start / 2;
+    return t_ < give_up_next_;
   }
 
   // No residual that rounding leaves, over the largest gap that the residuals allow, is as small as asked for.
@@ -582,6 +591,7 @@ class Space {
   std::optional<Statement> proof_;
   bool must_prove_ = false, restarted_ = false;
   Index give_up_proof_ = -1;  // the step at which a proof is no longer waited for; -1: nobody has waited yet
+  Index give_up_next_ = -1;   // the same for a Ritz value beyond k that may come to rest elsewhere
   Index first_proof_ = 0, next_proof_ = 0;
   Index random_ = 0;      // columns drawn so far
   double frobenius_ = 0;  // ||A||_F, about

@@ -75,6 +75,25 @@ TEST(NoWrongWord, FromAStartOfEigenvectorsThatAreNotTheLeadingOnes) {
     }
 }
 
+TEST(NoWrongWord, OfAClusterWhileTheNextRitzValueIsOnItsWay) {
+  // wanted ones that are eigenvectors from the start are at rest before the random columns beside them have begun to
+  // move
+  for (const double decay : {0.16, 0.3, 0.6})
+    for (Index skipped = 0; skipped < 3; ++skipped) {
+      std::vector<double> values(81);
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::pow(decay, static_cast<double>(i));
+      const auto problem = planted_spectrum(values, 7);
+      Block<double> start(81, 3);
+      for (Index j = 0; j < 3; ++j) start.col(j) = problem.U.col(j < skipped ? j : j + 1);
+      Hooks<double> hooks;
+      hooks.start = &start;
+      const auto result =
+          principal_subspace<double>(DenseSymmetric<double>(problem.A), {.rank = 3, .tolerance = 1e-12}, hooks);
+      EXPECT_EQ(result.status, Status::converged) << decay << ", without " << skipped;
+      EXPECT_LE(reference_sin_theta(problem.top(3), result.basis), 1e-10) << decay << ", without " << skipped;
+    }
+}
+
 TEST(NoWrongWord, OfEigenvectorsWhoseRoundingIsAlikeInEveryColumn) {
   const Index d = 64;
   for (const int bits : {13, 20, 30, 60}) {
