@@ -53,7 +53,8 @@ double eigenvalue_agreement(const DecentralizedResult& result) {
 }
 
 constexpr std::string_view eigenvalues_differ = "the agents' eigenvalues differ",
-                           not_defined = "not defined:", had_risen = "residual and disagreement had risen to";
+                           not_defined = "not defined:", had_risen = "residual and disagreement had risen to",
+                           not_alike = "the agents speak of different matrices: their eigenvalues differ";
 
 // Votes are counted some steps after they were cast. What has grown to so many times the tolerance since then is not at
 // rest.
@@ -118,7 +119,8 @@ detail::Definition detail::defined_part(const Vector<double>& theta, double next
 }
 
 void detail::forget_definition(DecentralizedResult& result) {
-  const auto had = std::erase_if(result.notes, [](const std::string& note) { return note.starts_with(had_risen); });
+  const auto had = std::erase_if(
+      result.notes, [](const std::string& note) { return note.starts_with(had_risen) || note.starts_with(not_alike); });
   std::erase_if(result.notes, [](const std::string& note) {
     return note.starts_with(eigenvalues_differ) || note.find(not_defined) != std::string::npos;
   });
@@ -136,6 +138,11 @@ void detail::judge_definition(DecentralizedResult& result, double tolerance) {
     result.status = Status::noise_floor;
     result.notes.push_back(fmt::format("{} {:.2g} by the time the votes for the end were counted", had_risen,
                                        std::max(result.residual, result.disagreement)));
+  }
+  if (result.status == Status::converged && !(result.eigenvalue_agreement <= credible) &&
+      result.evidence != Knowledge::bound) {  // nothing can be said of which of them are zero, or equal
+    result.status = Status::noise_floor;
+    result.notes.push_back(fmt::format("{} by {:.2g} of their norm", not_alike, result.eigenvalue_agreement));
   }
   const bool apart = result.status == Status::converged && !(result.agreement <= credible);
   // Gossip keeps noise out of the subspace, and not out of what happens within it.

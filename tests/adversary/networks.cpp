@@ -370,9 +370,10 @@ int run(Index solves, std::uint64_t seed, Index only) {
     Dice dice(seed, static_cast<std::uint32_t>(solve_number));
     const Problem problem = draw(dice);
     Status status = Status::communication_failed;
-    std::string complaint;
+    std::string complaint, notes;
     try {
       const DecentralizedResult result = solve(problem);
+      for (const std::string& note : result.notes) notes += "  note: " + note + "\n";
       status = result.status;
       complaint = Judge(problem, result).complaint();
     } catch (const CommunicationError&) {  // before the first iteration, or when an epoch began
@@ -384,6 +385,7 @@ int run(Index solves, std::uint64_t seed, Index only) {
           solve_number, seed, problem.data, problem.faults, problem.W->agents(), problem.shards[0].dim(), problem.k,
           name(problem.options.algorithm), name(problem.precision), problem.options.rounds, problem.options.tolerance,
           name(status), complaint);
+    if (only >= 0) fmt::print("{}", notes);
     for (Tally* tally : {&all, &by_faults[problem.faults], &by_data[problem.data]})
       tally->add(status, !complaint.empty());
   }
