@@ -204,7 +204,7 @@ def wrong_of_hearsay(reply, truth, V, accuracy):
     group = certificate["cluster"]
     if group:
         first, last = truth.values[group["first"] - 1], truth.values[group["last"] - 1]
-        hold("bound", "cluster spread", first - last <= group["spread"] * abs(first) + slack)
+        hold("bound", "cluster spread", first - last <= group["spread"] * abs(truth.values[0]) + slack)
         if group["word"] != "unknown" and group["sin_theta"] is not None:
             hold(group["word"], "cluster space", truth.outside(V, group["last"]) <= group["sin_theta"] + SLACK)
     return wrong, exceeded
