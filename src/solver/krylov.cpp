@@ -60,6 +60,9 @@ constexpr Index columns_beside_a_start = 8;
 // Blocks after which a start that was given goes unproven.
 constexpr Index most_blocks_for_a_start = 100;
 
+// Blocks for which the Ritz value after the k-th is waited for before the two are said to agree.
+constexpr Index most_blocks_for_the_next = 50;
+
 // Blocks that may be spent on proving that nothing was missed: two, or a tenth of the solve.
 Index blocks_for_proof(Index t) { return std::max<Index>(2, t / 10); }
 
@@ -279,16 +282,17 @@ class Space {
     if (!proved() && t_ < give_up_proof_ && n_ < d_) return std::nullopt;
     if (must_prove_ && !proved() && n_ < d_) return Status::iteration_limit;
     if (met && resolved() && !believed()) return std::nullopt;
-    if (!resolved() && next_is_on_its_way()) return std::nullopt;
+    if (!resolved() && !next_is_at_rest()) {
+      if (give_up_next_ < 0) give_up_next_ = t_ + most_blocks_for_the_next;
+      if (t_ < give_up_next_) return std::nullopt;
+    }
     return !resolved() ? Status::ambiguous : met ? Status::converged : Status::rounding_floor;
   }
 
-  // Whether the first Ritz value beyond k may yet leave the k-th alone: then the two cannot be said to agree. A start
-  // that was given has the wanted ones at rest before the others have begun to move.
-  bool next_is_on_its_way() {
-    if (n_ == d_ || n_ <= k_ || pairs_.residuals(k_) <= std::sqrt(options_.tolerance) * pairs_.theta(0)) return false;
-    if (give_up_next_ < 0) give_up_next_ = t_ + most_blocks_for_a_start / 2;
-    return t_ < give_up_next_;
+  // Else the first Ritz value beyond k may yet leave the k-th alone, and the two cannot be said to agree. A start that
+  // was given has the wanted ones at rest before the others have begun to move.
+  bool next_is_at_rest() const {
+    return n_ == d_ || n_ <= k_ || pairs_.residuals(k_) <= std::sqrt(options_.tolerance) * pairs_.theta(0);
   }
 
   // No residual that rounding leaves, over the largest gap that the residuals allow, is as small as asked for.
