@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <string_view>
 
-#include "commands.hpp"
-#include "terminal.hpp"
+#include "commands/commands.hpp"
+#include "commands/terminal.hpp"
 
 namespace {
 

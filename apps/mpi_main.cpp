@@ -11,10 +11,10 @@
 #include <optional>
 #include <string_view>
 
-#include "commands.hpp"
+#include "commands/commands.hpp"
+#include "commands/terminal.hpp"
 #include "hearsay/mpi.hpp"
 #include "hearsay/threads.hpp"
-#include "terminal.hpp"
 
 namespace {
 

@@ -10,7 +10,7 @@ function(hearsay_embed_experiments target)
   endforeach()
   set(source ${CMAKE_CURRENT_BINARY_DIR}/embedded_experiments.cpp)
   file(CONFIGURE OUTPUT ${source} @ONLY CONTENT [[
-#include "embedded_experiments.hpp"
+#include "formats/embedded_experiments.hpp"
 
 namespace hearsay::app {
 
@@ -23,5 +23,4 @@ std::span<const EmbeddedExperiment> embedded_experiments() {
 }  // namespace hearsay::app
 ]])
   target_sources(${target} PRIVATE ${source})
-  target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 endfunction()

@@ -1,5 +1,5 @@
-#include "experiment_file.hpp"
 #include "experiments/measures.hpp"
+#include "formats/experiment_file.hpp"
 #include "fuzz.hpp"
 
 // The first byte says whether "quick" applies. What was settled must be an experiment again, and the same one.

@@ -1,4 +1,4 @@
-#include "faults_file.hpp"
+#include "formats/faults_file.hpp"
 #include "fuzz.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,4 +1,4 @@
-#include "experiment_file.hpp"
+#include "formats/experiment_file.hpp"
 
 #include <gtest/gtest.h>
 #include <hearsay/error.hpp>

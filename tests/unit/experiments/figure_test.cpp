@@ -1,4 +1,4 @@
-#include "figure.hpp"
+#include "drawings/figure.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <string>
 
-#include "faults_file.hpp"
+#include "formats/faults_file.hpp"
 #include "support/temp_dir.hpp"
 
 namespace hearsay::app {

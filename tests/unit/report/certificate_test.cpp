@@ -1,4 +1,4 @@
-#include "certificate.hpp"
+#include "reports/certificate.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "run_files.hpp"
+#include "files/run_files.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,133 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <new>
+#include <optional>
+#include <string_view>
+
+#include "commands/commands.hpp"
+#include "commands/help.hpp"
+#include "commands/terminal.hpp"
+#include "hearsay/error.hpp"
+#include "hearsay/version.hpp"
+
+namespace hearsay::app {
+namespace {
+
+// What is asked for: a text, such as --help, or a command.
+struct Request {
+  std::string what;
+  std::optional<CLI::Success> text;
+};
+
+// Every rank must understand its command line, and all must be asked for the same.
+Request understood(CLI::App& root, int argc, char** argv, const Ranks& ranks) {
+  Request request;
+  ranks.transport.everywhere([&] {
+    try {
+      root.parse(argc, argv);
+    } catch (const CLI::Success& text) {  // --help, --version
+      request = {.what = text.get_name(), .text = text};
+    } catch (const CLI::ParseError& error) {
+      throw InvalidArgument(usage_message(root, error));
+    }
+  });
+  for (const CLI::App* command : root.get_subcommands()) request.what += fmt::format(" {}", command->get_name());
+  const Fact facts[] = {{"the version", version}, {"the command", request.what}};
+  ranks.transport.require_alike(facts);
+  return request;
+}
+
+int parse_and_run(int argc, char** argv, const Ranks& ranks) {
+  CLI::App root("Principal subspaces of data and matrices, from products that may be inexact.", "hearsay");
+  root.set_version_flag("--version", version);
+  root.require_subcommand(1);
+  root.footer(
+      "Examples:\n"
+      "  hearsay pca measurements.csv -k 5 --components basis.npy\n"
+      "  hearsay eigs laplacian.mtx -k 10 --json -\n"
+      "  hearsay decentralized digits -k 9 --agents 10\n"
+      "  hearsay pca --help\n"
+      "\n"
+      "Exit codes: 0 done, 2 bad input or usage, 3 stopped before the tolerance (the result is still written),\n"
+      "4 communication failed, 1 anything else.");
+
+  Action action;
+  add_pca(root, action);
+  add_eigs(root, action);
+  add_cluster(root, action);
+  add_decentralized(root, action, ranks);
+  for (const auto add : {add_plan, add_reproduce, add_experiment, add_verify, add_datasets, add_demo, add_info,
+                         add_completion, add_reference})
+    add(root, action);
+  style_help(root);
+  const Request request = understood(root, argc, argv, ranks);
+  if (request.text) return ranks.transport.rank() == 0 ? root.exit(*request.text) : done;
+  return action();
+}
+
+// An exception in a thread of OpenMP's passes no handler of ours: memory that runs out there ends the program here,
+// with a word and without an allocation.
+[[noreturn]] void last_words() noexcept {
+  std::string_view words = "hearsay: an exception that nobody could catch; please report it\n";
+  try {
+    if (std::current_exception()) throw;
+  } catch (const std::bad_alloc&) {
+    words = "hearsay: memory: there is not enough of it for this problem\n";
+  } catch (...) {
+  }
+  static_cast<void>(!write(STDERR_FILENO, words.data(), words.size()));
+  std::_Exit(failed);
+}
+
+int complain(std::string_view message, ExitCode code) {
+  warn(message);
+  return code;
+}
+
+// What was wrong with the words or the data is the user's to mend; a disk that fails is not.
+ExitCode code_of(const Error& error) {
+  if (dynamic_cast<const CommunicationError*>(&error) != nullptr) return communication_failed;
+  const bool mendable =
+      dynamic_cast<const InvalidArgument*>(&error) != nullptr || dynamic_cast<const DataError*>(&error) != nullptr;
+  return mendable ? bad_input : failed;
+}
+
+}  // namespace
+
+std::string joined(int argc, char** argv) {
+  std::string line = "hearsay";
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    const bool quoted = word.empty() || word.find_first_of(" \t'\"{}()*?&;|<>$") != std::string_view::npos;
+    line += quoted ? fmt::format(" '{}'", word) : fmt::format(" {}", word);
+  }
+  return line;
+}
+
+int run_command_line(int argc, char** argv, const Ranks& ranks) try {
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that went away costs its own output alone
+  std::set_terminate(last_words);
+  const int code = parse_and_run(argc, argv, ranks);
+  if (std::fflush(stdout) == 0 || code == failed) return code;
+  return complain("standard output: cannot be written to", failed);
+} catch (const LinkError& error) {  // nobody else need know of it
+  complain(fmt::format("rank {}: {}", ranks.transport.rank(), error.what()).c_str(), communication_failed);
+  throw;
+} catch (const Error& error) {
+  // Every rank throws these together, and one voice is enough.
+  const ExitCode code = code_of(error);
+  return ranks.transport.rank() == 0 ? complain(error.what(), code) : code;
+} catch (const std::bad_alloc&) {
+  return complain("memory: there is not enough of it for this problem", failed);
+} catch (const std::exception& error) {
+  return complain(error.what(), failed);
+}
+
+}  // namespace hearsay::app

@@ -1,0 +1,125 @@
+// hearsay eigs: the leading eigenvectors of a symmetric matrix.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "commands/commands.hpp"
+#include "files/convert.hpp"
+#include "files/delivery.hpp"
+#include "files/inputs.hpp"
+#include "files/outputs.hpp"
+#include "hearsay/operators/compose.hpp"
+#include "hearsay/operators/stored.hpp"
+#include "reports/report.hpp"
+
+namespace hearsay::app {
+
+namespace {
+
+template <class S>
+DenseSymmetric<S> stored(const Block<S>& matrix) {
+  return DenseSymmetric<S>(matrix);
+}
+template <class S>
+SparseSymmetric<S> stored(const CsrMatrix<S>& matrix) {
+  return SparseSymmetric<S>(matrix);
+}
+
+// The matrix with what the user adds to it: a shift, and the word that it has no negative eigenvalue.
+template <class S, class Matrix>
+class AsAsked {
+ public:
+  using Scalar = S;
+
+  AsAsked(const Matrix& matrix, const Job& job)
+      : stored_(stored(matrix)), shifted_(stored_, static_cast<S>(job.shift)), shift_(job.shift != 0), psd_(job.psd) {}
+  AsAsked(const AsAsked&) = delete;
+  AsAsked& operator=(const AsAsked&) = delete;
+
+  Index dim() const { return stored_.dim(); }
+  void apply(ConstBlockView<S> X, BlockView<S> Y) const { shift_ ? shifted_.apply(X, Y) : stored_.apply(X, Y); }
+  OperatorFacts facts() const {
+    OperatorFacts facts = (shift_ ? OperatorRef<S>(shifted_) : OperatorRef<S>(stored_)).facts();
+    facts.positive_semidefinite = facts.positive_semidefinite || psd_;
+    return facts;
+  }
+  double norm_bound() const { return (shift_ ? OperatorRef<S>(shifted_) : OperatorRef<S>(stored_)).norm_bound(); }
+
+ private:
+  decltype(stored(std::declval<const Matrix&>())) stored_;
+  ShiftedOperator<S> shifted_;
+  bool shift_, psd_;
+};
+
+template <class S, class Matrix>
+Outcome solve_matrix(const Job& job, const Matrix& matrix) {
+  const AsAsked<S, Matrix> A(matrix, job);
+  return solve<S>(job, {.dimension = A.dim(),
+                        .spectrum = [&] { return find_spectrum<S>(A, job.solve); },
+                        .solve = [&](const PowerOptions& options, const NoiseModel<S>& noise, const Hooks<S>& hooks,
+                                     const Watch&) { return power<S>(A, noise, options, hooks); }});
+}
+
+template <class Matrix>
+Outcome solve_mixed(const Job& job, const Matrix& matrix) {
+  const auto& single_matrix = in<float>(matrix);
+  const AsAsked<double, Matrix> A(matrix, job);
+  const AsAsked<float, std::remove_cvref_t<decltype(in<float>(matrix))>> A_single(single_matrix, job);
+  return solve<double>(job,
+                       {.dimension = A.dim(),
+                        .spectrum = [&] { return find_spectrum<double>(A, job.solve); },
+                        .solve = [&](const PowerOptions& options, const NoiseModel<double>&, const Hooks<double>& hooks,
+                                     const Watch& watch) { return mixed_power(A_single, A, options, hooks, watch); }});
+}
+
+template <class Matrix>
+Outcome solve_as_asked(const Job& job, const Matrix& matrix) {
+  switch (job.solve.precision) {
+    case Precision::single:
+      return solve_matrix<float>(job, in<float>(matrix));
+    case Precision::mixed:
+      return solve_mixed(job, in<double>(matrix));
+    case Precision::full:
+      break;
+  }
+  return solve_matrix<double>(job, in<double>(matrix));
+}
+
+int run(Job job) {
+  check(job);
+  check_outputs(job);
+  const io::Data data = load_symmetric(job.input);
+  Outcome outcome = std::visit([&job](const auto& matrix) { return solve_as_asked(job, matrix); }, data.matrix);
+  PowerResult<double>& result = outcome.power;
+  if (job.shift != 0) {
+    const double shift = std::ldexp(job.shift, -result.exponent);
+    result.eigenvalues.array() -= shift;
+    result.certificate.nothing_missed_above -= shift;
+    result.notes.push_back(fmt::format(
+        "shift: A + {:g} I was solved; eigenvalues are those of A, the residual and the momentum those of the sum",
+        job.shift));
+  }
+
+  Delivery delivery;
+  delivery.block(job.components, result.basis);
+  const Report report{job, result.basis.rows(), outcome};
+  return deliver(delivery, report);
+}
+
+}  // namespace
+
+void add_eigs(CLI::App& root, Action& action) {
+  add_command(root, action,
+              {.name = "eigs",
+               .summary = "Leading eigenvalues and eigenvectors of a symmetric matrix",
+               .input = "MATRIX",
+               .input_help = "A symmetric matrix: .mtx .npy .csv, each also .gz",
+               .footer = "Examples:\n"
+                         "  hearsay eigs kernel.npy -k 10 --psd --components vectors.npy\n"
+                         "  hearsay eigs laplacian.mtx.gz -k 20 --shift 4 --json result.json\n"
+                         "  hearsay eigs kernel.npy -k 10 --noise gaussian:1e-3 --audit 0.05",
+               .options = in_eigs},
+              run);
+}
+
+}  // namespace hearsay::app

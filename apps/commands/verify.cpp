@@ -1,0 +1,275 @@
+// hearsay verify: a result held against its data once more.
+#include "commands/verify.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <Eigen/Eigenvalues>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "commands/commands.hpp"
+#include "commands/job.hpp"
+#include "commands/terminal.hpp"
+#include "files/measured_matrix.hpp"
+#include "files/provenance.hpp"
+#include "files/run_files.hpp"
+#include "formats/escapes.hpp"
+#include "formats/json_reader.hpp"
+#include "hearsay/angles.hpp"
+#include "hearsay/error.hpp"
+#include "hearsay/io/file.hpp"
+#include "hearsay/io/matrix.hpp"
+#include "hearsay/linalg.hpp"
+#include "hearsay/spectrum.hpp"
+
+namespace hearsay::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+using PlainJson = nlohmann::json;
+
+// What was looked at, and what does not hold.
+class Findings {
+ public:
+  void hold(bool holds, std::string_view what, const std::string& how) {
+    text_ += fmt::format("  {:<7} {:<14} {}\n", holds ? "holds" : "FAILS", what, terminal_safe(how));
+    if (!holds) ++failures_;
+  }
+  void leave_out(std::string_view what, const std::string& why) {
+    text_ += fmt::format("  {:<7} {:<14} {}\n", "open", what, terminal_safe(why));
+  }
+  int failures() const { return failures_; }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+  int failures_ = 0;
+};
+
+[[noreturn]] void refuse(const std::string& name, std::string_view why) {
+  throw DataError(fmt::format("{}: {}", name, why));
+}
+
+// A key of the result, which somebody may have edited.
+template <class T>
+T value(const PlainJson& json, const std::string& name, std::string_view key) {
+  const auto found = json.find(std::string(key));
+  if (found == json.end()) refuse(name, fmt::format("{}: is missing; it is no result of hearsay, or an old one", key));
+  try {
+    return found->get<T>();
+  } catch (const PlainJson::exception&) {
+    refuse(name, fmt::format("{}: is not of the kind it should be", key));
+  }
+}
+
+double real(const PlainJson& json, std::string_view key) {
+  const auto found = json.find(std::string(key));
+  return found != json.end() && found->is_number() ? found->get<double>() : std::nan("");
+}
+
+std::vector<double> reals(const PlainJson& json, const std::string& name, std::string_view key) {
+  std::vector<double> numbers;
+  for (const PlainJson& number : value<PlainJson>(json, name, key))
+    numbers.push_back(number.is_number() ? number.get<double>() : std::nan(""));
+  return numbers;
+}
+
+// The files the result names, as they were.
+bool check_inputs(const PlainJson& provenance, const std::string& name, Findings& findings) {
+  bool all = true;
+  for (const PlainJson& input : value<PlainJson>(provenance, name, "inputs")) {
+    const auto path = value<std::string>(input, name, "path");
+    if (!input.contains("sha256") || !input["sha256"].is_string()) {
+      findings.leave_out("input", fmt::format("{}: was a pipe, or lay elsewhere", path));
+      all = false;
+      continue;
+    }
+    const Json now = file_facts(path);
+    const std::string found = now["sha256"].is_string() ? now["sha256"].get<std::string>() : "none";
+    const bool same = found == input["sha256"].get<std::string>();
+    findings.hold(same, "input",
+                  same ? fmt::format("{}: sha256 {}", path, found.substr(0, 16))
+                       : fmt::format("{}: sha256 is {}, was {}", path, found, input["sha256"].get<std::string>()));
+    all = all && same;
+  }
+  return all;
+}
+
+// The job as it was given, less what it writes and how it ran.
+Job job_of(const PlainJson& result, const PlainJson& provenance, const std::string& name) {
+  std::map<std::string, std::string, std::less<>> given;
+  const auto options = value<PlainJson>(provenance, name, "options");
+  for (const auto& [option, text] : options.items()) {
+    if (!text.is_string()) refuse(name, fmt::format("provenance.options.{}: must be a text", option));
+    const OptionGroup group = find_option(option).group;
+    if (group != OptionGroup::output && group != OptionGroup::checkpoint && group != OptionGroup::running)
+      given[option] = text.get<std::string>();
+  }
+  Job job = remade(value<std::string>(result, name, "command"),
+                   value<std::vector<std::string>>(provenance, name, "arguments"), given);
+  if (job.command != "plan") check(job);
+  return job;
+}
+
+// The basis the result was delivered with: the file that is named now, or else the one named then.
+std::optional<Block<double>> basis_of(const PlainJson& provenance, const std::string& given, Index d, Index k,
+                                      const std::string& name, Findings& findings) {
+  std::string path = given;
+  if (path.empty())
+    for (const PlainJson& output : value<PlainJson>(provenance, name, "outputs")) {
+      if (value<std::string>(output, name, "option") != "components") continue;
+      path = value<std::string>(output, name, "path");
+      if (path.find("{agent}") != path.npos) path.replace(path.find("{agent}"), 7, "0");
+    }
+  if (path.empty()) {
+    findings.leave_out("residual", "the run wrote no --components, so there is no basis to measure");
+    return std::nullopt;
+  }
+  const io::Data data = io::read_data(path);
+  const Block<double>* basis = std::get_if<Block<double>>(&data.matrix);
+  if (basis == nullptr || basis->rows() != d || basis->cols() != k)
+    refuse(path, fmt::format("must be a {} x {} array, the basis of {}", d, k, name));
+  return *basis;
+}
+
+struct Slack {
+  double relative;  // of numbers that were computed twice
+  double rounding;  // of residuals, relative to the matrix
+};
+
+void check_basis(const PlainJson& result, const Block<double>& V, const MeasuredMatrix& A, const Slack& slack,
+                 const std::string& name, Findings& findings) {
+  const Index k = V.cols();
+  const double apart = (V.transpose() * V - Eigen::MatrixXd::Identity(k, k)).cwiseAbs().maxCoeff();
+  findings.hold(apart <= slack.rounding * 100, "orthonormal", fmt::format("to {:.1e}", apart));
+
+  Block<double> AV(V.rows(), k);
+  A.apply(V, AV);
+  const Eigen::MatrixXd theta = V.transpose() * AV;
+  const double norm = (AV - A.identity_part() * V).norm();
+  const double residual = norm > 0 ? (AV - V * theta).norm() / norm : 0;
+  const double said = real(result, "residual");
+  const double tolerance = real(result, "tolerance");
+  const bool agents = result.contains("agents");  // there it is a bound over all of them
+  const bool right = agents ? residual <= said * (1 + slack.relative) + slack.rounding
+                            : std::abs(residual - said) <= slack.relative * said + slack.rounding;
+  findings.hold(right, "residual", fmt::format("measured {:.3g}, said {:.3g}", residual, said));
+  if (value<std::string>(result, name, "status") == "converged")
+    findings.hold(residual <= tolerance * (1 + slack.relative) + slack.rounding, "converged",
+                  fmt::format("measured {:.3g}, tolerance {:.3g}", residual, tolerance));
+
+  const std::vector<double> told = reals(result, name, "eigenvalues");
+  const Eigen::VectorXd ritz =
+      Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>((theta + theta.transpose()) / 2).eigenvalues().reverse();
+  double worst = told.size() == static_cast<std::size_t>(k) ? 0 : std::nan("");
+  for (Index i = 0; i < k && std::isfinite(worst); ++i)
+    worst = std::max(worst, std::abs(A.in_unit_of_result(ritz(i)) - told[static_cast<std::size_t>(i)]));
+  const double largest = std::abs(A.in_unit_of_result(ritz.size() > 0 ? ritz.cwiseAbs().maxCoeff() : 0));
+  const double allowed = std::max(slack.relative * largest, agents ? said * largest : 0.0);
+  findings.hold(worst <= allowed, "eigenvalues", fmt::format("differ by {:.2g} at most, of {:.3g}", worst, largest));
+}
+
+// The certificate's words against all the eigenvalues.
+void check_words(const PlainJson& result, const std::optional<Block<double>>& V, const MeasuredMatrix& A,
+                 const Job& job, const Slack& slack, Findings& findings) {
+  const auto found = result.find("certificate");
+  if (found == result.end() || !found->is_object()) return;
+  const PlainJson& missed = found->value("nothing_missed", PlainJson::object());
+  const PlainJson& sine = found->value("sin_theta", PlainJson::object());
+  const bool counted = missed.value("word", "") == "bound", bounded = sine.value("word", "") == "bound";
+  if (!counted && !bounded) return findings.leave_out("certificate", "claims no bound");
+  if (A.dim() > largest_verified_spectrum)
+    return findings.leave_out("certificate", fmt::format("its bounds are checked up to dimension {}; this is {}",
+                                                         largest_verified_spectrum, A.dim()));
+  const Spectrum spectrum = find_spectrum<double>(A.reference(), job.solve);
+  const double largest = std::abs(A.in_unit_of_result(spectrum.values(0)));
+  if (counted) {
+    const double above = real(missed, "above") + slack.relative * largest;
+    Index beyond = 0;
+    for (const double eigenvalue : spectrum.values) beyond += A.in_unit_of_result(eigenvalue) > above ? 1 : 0;
+    findings.hold(beyond <= missed.value("count", Index{0}), "nothing missed",
+                  fmt::format("{} eigenvalues lie above {:.6g}, at most {} were said", beyond, real(missed, "above"),
+                              missed.value("count", Index{0})));
+  }
+  if (bounded && V && spectrum.vectors.cols() >= V->cols()) {
+    const Block<double> U = spectrum.vectors.leftCols(V->cols());
+    const double measured = sin_theta<double>(U, *V), said = real(sine, "bound");
+    findings.hold(measured <= said + slack.rounding * 100, "sin(theta)",
+                  fmt::format("measured {:.3g}, bound {:.3g}", measured, said));
+  }
+}
+
+void check_numbers(const PlainJson& result, const PlainJson& provenance, const std::string& components,
+                   const std::string& name, Findings& findings) {
+  const Job job = job_of(result, provenance, name);
+  if (job.solve.noise.kind != NoiseChoice::Kind::none)
+    return findings.leave_out("residual", "was of noisy products, which are not made again");
+  if (result.contains("contributors") && result["contributors"].size() != value<std::size_t>(result, name, "agents"))
+    return findings.leave_out("residual", "is of the agents that were left, whose data are not told apart here");
+  const auto A = measured_matrix(job, result.contains("exponent") ? value<int>(result, name, "exponent") : 0);
+  if (!A) return findings.leave_out("residual", fmt::format("of {} is not measured", job.command));
+  const Index d = value<Index>(result, name, "dimension"), k = value<Index>(result, name, "k");
+  findings.hold(A->dim() == d, "dimension", fmt::format("{}, said {}", A->dim(), d));
+  if (A->dim() != d || k < 1 || k > d) return;
+  const bool single = job.solve.precision == Precision::single;
+  const Slack slack{.relative = single ? 1e-3 : 1e-6, .rounding = single ? 1e-5 : 1e-12};
+  const auto V = job.command == "cluster" ? std::nullopt : basis_of(provenance, components, d, k, name, findings);
+  if (job.command == "cluster") findings.leave_out("residual", "cluster writes no basis to measure");
+  if (V) check_basis(result, *V, *A, slack, name, findings);
+  check_words(result, V, *A, job, slack, findings);
+}
+
+int run(const std::string& path, std::string components) try {
+  std::error_code unknown;
+  if (!components.empty()) components = fs::absolute(components, unknown).string();  // from here, not from there
+  const PlainJson result = parse_json(io::read_whole(path), path);
+  if (!result.is_object()) refuse(path, "must be a JSON object, the result of a run");
+  const auto provenance = value<PlainJson>(result, path, "provenance");
+  // Names are as they were given: from where the run was started, or from where the result lies.
+  for (const PlainJson& input : value<PlainJson>(provenance, path, "inputs"))
+    if (!is_there(value<std::string>(input, path, "path")) && fs::path(path).has_parent_path()) {
+      fs::current_path(fs::path(path).parent_path(), unknown);
+      break;
+    }
+  Findings findings;
+  if (check_inputs(provenance, path, findings))
+    check_numbers(result, provenance, components, path, findings);
+  else
+    findings.leave_out("residual", "is not measured on other data");
+  say(fmt::format("{}: {}\n\n{}", terminal_safe(path),
+                  findings.failures() == 0 ? "nothing found that does not hold"
+                                           : fmt::format("{} thing{} not hold", findings.failures(),
+                                                         findings.failures() == 1 ? " does" : "s do"),
+                  findings.text()));
+  return findings.failures() == 0 ? done : stopped_early;
+} catch (const PlainJson::exception&) {  // a key of another kind than results have
+  refuse(path, "is no result of hearsay, or one that was changed");
+}
+
+struct Request {
+  std::string result, components;
+};
+
+}  // namespace
+
+void add_verify(CLI::App& root, Action& action) {
+  CLI::App* app = root.add_subcommand("verify", "Hold a result against its data once more");
+  auto request = std::make_shared<Request>();
+  app->add_option("RESULT.json", request->result, "What --json wrote")->type_name("")->required();
+  app->add_option("--components", request->components, "The basis, where it is not where the run wrote it")
+      ->type_name("FILE");
+  app->footer(
+      "Inputs must have their SHA-256, the basis its residual and eigenvalues, and the certificate's bounds must hold\n"
+      "(up to dimension 1000). Exit code 3: something does not hold.\n"
+      "\n"
+      "Examples:\n"
+      "  hearsay pca data.csv -k 5 --components basis.npy --json result.json\n"
+      "  hearsay verify result.json");
+  app->callback([request, &action] { action = [request] { return run(request->result, request->components); }; });
+}
+
+}  // namespace hearsay::app

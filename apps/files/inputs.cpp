@@ -1,0 +1,140 @@
+#include "files/inputs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "files/run_files.hpp"
+#include "hearsay/error.hpp"
+#include "hearsay/io/datasets.hpp"
+#include "hearsay/io/file.hpp"
+#include "hearsay/io/npy.hpp"
+#include "hearsay/qr.hpp"
+
+namespace hearsay::app {
+
+namespace {
+
+// The data set of that name, if it is one and no file hides it.
+const io::Dataset* dataset_named(const std::string& input) {
+  if (is_there(input)) return nullptr;
+  for (const io::Dataset& dataset : io::datasets())
+    if (dataset.name == input) return &dataset;
+  return nullptr;
+}
+
+const io::Dataset* dataset_of_samples(const std::string& input) {
+  const io::Dataset* dataset = dataset_named(input);
+  require(dataset == nullptr || dataset->name == "digits" || dataset->name == "fed-heart-disease",
+          fmt::format("{}: is a graph; hearsay cluster takes it", input));
+  return dataset;
+}
+
+io::TableOptions table_options(const Job& job, const io::Dataset* dataset) {
+  return {.label_column = dataset != nullptr && job.label_column.empty() ? "last" : job.label_column};
+}
+
+io::Data stacked(const io::FederatedTable& federation) {
+  Index rows = 0;
+  for (const auto& table : federation.tables) rows += table.rows();
+  Block<double> all(rows, static_cast<Index>(federation.features.size()));
+  Index first = 0;
+  for (const auto& table : federation.tables) {
+    all.middleRows(first, table.rows()) = table;
+    first += table.rows();
+  }
+  return {.matrix = std::move(all), .column_names = federation.features, .labels = {}, .label_name = {}};
+}
+
+}  // namespace
+
+std::filesystem::path data_directory() {
+  return io::data_directory(std::getenv("HEARSAY_DATA"), std::getenv("XDG_CACHE_HOME"), std::getenv("HOME"));
+}
+
+std::filesystem::path locate_input(const std::string& input) {
+  require(!input.empty(), "input: must name a file or a data set");
+  const io::Dataset* dataset = dataset_named(input);
+  if (dataset == nullptr) return input;
+  const std::filesystem::path directory = data_directory();
+  const io::DatasetLocation location = io::locate(*dataset, directory);
+  require(location.missing.empty(), fmt::format("{}: the data set is not in {}; get it with: hearsay datasets fetch {}",
+                                                input, directory.string(), input));
+  io::require_intact(*dataset, directory);
+  return location.paths.front();
+}
+
+SampleFile sample_file(const Job& job) {
+  const io::Dataset* dataset = dataset_of_samples(job.input);
+  return {.path = locate_input(job.input), .options = table_options(job, dataset)};
+}
+
+io::Data load_samples(const Job& job) {
+  const io::Dataset* dataset = dataset_of_samples(job.input);
+  const std::filesystem::path path = locate_input(job.input);
+  if (dataset != nullptr && dataset->name == "fed-heart-disease")
+    return stacked(io::load_fed_heart_disease(data_directory()));
+  return io::read_data(path, table_options(job, dataset));
+}
+
+std::unique_ptr<RowSource<double>> open_samples(const Job& job) {
+  const io::Dataset* dataset = dataset_of_samples(job.input);
+  require(dataset == nullptr || dataset->name == "digits",
+          fmt::format("{}: is made of several files, which cannot be streamed; leave --stream out", job.input));
+  return io::open_rows(locate_input(job.input), table_options(job, dataset));
+}
+
+io::Data load_symmetric(const std::string& input) {
+  const std::filesystem::path path = locate_input(input);
+  io::Data data = io::read_data(path);
+  std::visit([&path](const auto& matrix) { io::require_symmetric(matrix, path.string()); }, data.matrix);
+  return data;
+}
+
+io::EdgeList load_graph(const std::string& input) { return io::read_edge_list(locate_input(input)); }
+
+std::optional<Block<double>> load_block(const std::filesystem::path& path, std::string_view name, Index dimension) {
+  if (path.empty()) return std::nullopt;
+  Block<double> block = std::visit([](const auto& values) -> Block<double> { return values.template cast<double>(); },
+                                   io::read_npy(path));
+  require(block.rows() == dimension, fmt::format("{} = {}: has {} rows, and must have {}, as the matrix has", name,
+                                                 path.string(), block.rows(), dimension));
+  return block;
+}
+
+std::optional<Block<double>> load_reference(const std::filesystem::path& path, Index dimension, Index rank) {
+  auto block = load_block(path, "reference", dimension);
+  if (!block) return block;
+  require(block->cols() >= rank, fmt::format("reference = {}: has {} columns, and must have at least {}, the rank",
+                                             path.string(), block->cols(), rank));
+  *block = Block<double>(block->leftCols(rank));
+  Small<double> R;
+  require(!thin_qr<double>(*block, R).rank_deficient,
+          fmt::format("reference = {}: its columns must be linearly independent", path.string()));
+  return block;
+}
+
+std::string configuration(const Job& job) {
+  std::string text = job.command;
+  for (const auto& [name, value] : job.given) {
+    const OptionGroup group = find_option(name).group;
+    const bool shapes_the_run =
+        group == OptionGroup::solver || group == OptionGroup::noise || group == OptionGroup::input;
+    if (shapes_the_run && name != "tolerance" && name != "max-iterations") text += fmt::format(" {}={}", name, value);
+  }
+  const io::Dataset* dataset = dataset_named(job.input);
+  std::vector<std::filesystem::path> files{locate_input(job.input)};
+  if (dataset != nullptr) files = io::locate(*dataset, data_directory()).paths;
+  text += fmt::format(" input={}", files.front().filename().string());
+  if (!job.start.empty()) files.push_back(job.start);
+  std::string digests;
+  for (const auto& file : files) {
+    require(std::filesystem::is_regular_file(file),
+            fmt::format("checkpoint: {} must be a file that can be read again, and is none", file.string()));
+    digests += io::sha256_file(file);
+  }
+  return fmt::format("{} data={}", text, io::sha256_hex(digests));
+}
+
+}  // namespace hearsay::app

@@ -1,0 +1,191 @@
+#include <cmath>
+
+#include "commands/help.hpp"
+#include "formats/escapes.hpp"
+#include "reports/certificate.hpp"
+#include "reports/report.hpp"
+
+namespace hearsay::app {
+
+namespace {
+
+constexpr Index most_rows = 20;  // of the table of eigenvalues
+
+std::string met_text(const PowerFacts& power, const PowerOptions& asked) {
+  std::string text = fmt::format("the residual {:.2g} meets the tolerance {:.2g}", power.residual, asked.tolerance);
+  if (asked.sine_goal > 0)
+    text += fmt::format(", and sin(theta), {}, the accuracy {:.2g}", sine_text(power), asked.sine_goal);
+  return text;
+}
+
+// What kept it from converging.
+std::string unmet_text(const PowerFacts& power, const PowerOptions& asked) {
+  if (!(power.residual <= asked.tolerance))
+    return fmt::format("the residual is {:.2g}, above the tolerance {:.2g}", power.residual, asked.tolerance);
+  if (asked.sine_goal > 0)
+    return fmt::format(
+        "the residual {:.2g} meets the tolerance {:.2g}; sin(theta), {}, is not known to meet the "
+        "accuracy {:.2g}",
+        power.residual, asked.tolerance, sine_text(power), asked.sine_goal);
+  return fmt::format("the residual {:.2g} meets the tolerance {:.2g}, but does not settle what the answer is",
+                     power.residual, asked.tolerance);
+}
+
+std::string status_text(const PowerFacts& power, const PowerOptions& asked) {
+  switch (power.status) {
+    case Status::converged:
+      return fmt::format("converged in {} iterations: {}", power.iterations, met_text(power, asked));
+    case Status::noise_floor:
+      return fmt::format("reached the noise floor after {} iterations: {}, and errors in the products allow no better",
+                         power.iterations, unmet_text(power, asked));
+    case Status::rounding_floor:
+      return fmt::format("stands at rounding level after {} iterations: {}, and the arithmetic allows no better",
+                         power.iterations, unmet_text(power, asked));
+    case Status::ambiguous:
+      return fmt::format("ambiguous after {} iterations: {}, and k = {} cuts through them", power.iterations,
+                         power.certificate.cluster ? cluster_text(*power.certificate.cluster)
+                                                   : "the k-th eigenvalue and the next cannot be told apart",
+                         asked.rank);
+    case Status::iteration_limit:
+      return fmt::format("stopped at the limit of {} iterations: {}", power.iterations, unmet_text(power, asked));
+    case Status::stopped_by_observer:
+      return fmt::format("interrupted after {} iterations: the residual is {:.2g}, the tolerance was {:.2g}",
+                         power.iterations, power.residual, asked.tolerance);
+    case Status::breakdown:
+      return fmt::format("broke down at iteration {}: a product was not finite; the residual before it was {:.2g}",
+                         power.iterations, power.residual);
+    case Status::communication_failed:
+      return fmt::format("communication failed after {} iterations: too little was heard to say anything",
+                         power.iterations);
+  }
+  return {};
+}
+
+std::string accuracy_text(const PowerResult<double>& power, const Job& job) {
+  std::string text = line("residual", "{:.3g}", power.residual);
+  if (!job.reference.empty() && !power.history.empty())
+    text += line("sin(theta)", "{:.3g} against the reference", power.history.back().sin_theta);
+  return text + certificate_text(power, job.solve.power.rank);
+}
+
+std::string chosen_text(const PowerResult<double>& power, const Job& job) {
+  if (power.method == SolveMethod::krylov)
+    return line("method", "block Krylov space, products being exact; {} Ritz vectors kept; {} precision", power.columns,
+                name(job.solve.precision));
+  using Rule = Momentum::Rule;
+  const Rule rule = job.solve.power.momentum.rule;
+  const std::string momentum = rule == Rule::none           ? "no momentum"
+                               : job.solve.optimal_momentum ? fmt::format("optimal momentum {:.4g}", power.momentum)
+                               : rule == Rule::fixed        ? fmt::format("momentum {:.4g} as given", power.momentum)
+                               : rule == Rule::paper
+                                   ? fmt::format("momentum {:.4g} by the paper's rule", power.momentum)
+                                   : fmt::format("momentum {:.4g}, adapted", power.momentum);
+  return line("method", "{}; {} damping; a block of {} columns; {} precision", momentum,
+              power.damping == Damping::centred ? "centred" : "symmetric", power.columns, name(job.solve.precision));
+}
+
+std::string cost_text(const Outcome& outcome) {
+  const PowerResult<double>& power = outcome.power;
+  return line("cost", "{} passes over the matrix, {} columns multiplied, {:.3g} s, {} of workspace", power.passes,
+              power.products, outcome.seconds, bytes_text(power.workspace_bytes));
+}
+
+std::string_view in_words(theory::Condition condition) {
+  switch (condition) {
+    case theory::Condition::start:
+      return "the start block misses part of the wanted subspace";
+    case theory::Condition::momentum:
+      return "no theorem covers the momentum";
+    case theory::Condition::noise_outside:
+      return "(a) too much noise outside the wanted subspace";
+    case theory::Condition::noise_inside:
+      return "(b) too much noise inside the wanted subspace";
+    case theory::Condition::envelope:
+      return "tan(theta) leaves the envelope";
+  }
+  return "";
+}
+
+std::string violation_text(const theory::Violation& violation) {
+  return line("", "from t = {}: {}, {:.3g} where {:.3g} is allowed", violation.iteration, in_words(violation.condition),
+              violation.value, violation.bound);
+}
+
+std::string audit_text(const theory::AuditReport& audit, double epsilon) {
+  using theory::Condition;
+  std::string text = line("audit", "{} steps held against the theory for epsilon = {:g}", audit.steps.size(), epsilon);
+  if (!audit.first_violation && !audit.momentum_varied)
+    return text + line("", "every condition and the envelope held at every step");
+  if (audit.first_violation &&
+      (audit.first_violation->condition == Condition::start || audit.first_violation->condition == Condition::momentum))
+    text += violation_text(*audit.first_violation);
+  text += audit.first_noise_violation ? violation_text(*audit.first_noise_violation)
+                                      : line("", "the noise conditions (a) and (b) held at every step");
+  text += audit.first_envelope_violation ? violation_text(*audit.first_envelope_violation)
+                                         : line("", "tan(theta) stayed below the envelope at every step");
+  if (audit.first_envelope_violation && audit.envelope_promise_was_void)
+    text += line("", "the envelope was promised no longer by then, so nothing is contradicted");
+  if (audit.momentum_varied)
+    text += line("",
+                 "the momentum varied, which no theorem covers: conditions and envelope, the product of the steps' "
+                 "factors, are those of each step's own momentum, and promise nothing");
+  return text;
+}
+
+}  // namespace
+
+std::string bytes_text(std::int64_t bytes) {
+  const double count = static_cast<double>(bytes);
+  return count < 1e6   ? fmt::format("{:.1f} kB", count / 1e3)
+         : count < 1e9 ? fmt::format("{:.1f} MB", count / 1e6)
+                       : fmt::format("{:.1f} GB", count / 1e9);
+}
+
+// With shares where the total is known.
+std::string eigenvalue_table(const Vector<double>& eigenvalues, double total_variance) {
+  const bool shares = total_variance > 0 && std::isfinite(total_variance);
+  std::string table = shares ? fmt::format("  {:>4}  {:>14}  {:>8}  {:>10}\n", "", "eigenvalue", "share", "cumulative")
+                             : fmt::format("  {:>4}  {:>14}\n", "", "eigenvalue");
+  const Index k = eigenvalues.size();
+  double cumulative = 0;
+  for (Index i = 0; i < std::min(k, most_rows); ++i) {
+    table += fmt::format("  {:>4}  {:>14.8g}", i + 1, eigenvalues(i));
+    if (shares) {
+      cumulative += eigenvalues(i) / total_variance;
+      table += fmt::format("  {:>7.2f}%  {:>9.2f}%", 100 * eigenvalues(i) / total_variance, 100 * cumulative);
+    }
+    table += '\n';
+  }
+  if (k > most_rows) table += fmt::format("        ... and {} more: --json lists them all\n", k - most_rows);
+  return table;
+}
+
+std::string notes_text(const std::vector<std::string>& notes) {
+  std::string text;
+  for (const std::string& note : notes) {
+    std::string indented = wrapped(terminal_safe(note), 100);
+    for (std::size_t at = indented.find('\n'); at != std::string::npos; at = indented.find('\n', at + 1))
+      indented.insert(at + 1, 15, ' ');
+    text += line("note", "{}", indented);
+  }
+  return text;
+}
+
+std::string summary(const Report& report) {
+  const auto& [job, dimension, outcome, samples] = report;
+  const PowerResult<double>& power = outcome.power;
+  std::string text = fmt::format("{}: {}\n\n", terminal_safe(job.input), status_text(power, job.solve.power));
+  text += eigenvalue_table(power.eigenvalues, samples ? samples->total_variance : 0) + '\n';
+  if (samples)
+    text +=
+        line("data", "{} samples of {} features{}", samples->samples, dimension, samples->centred ? ", centred" : "");
+  else
+    text += line("matrix", "{} x {}", dimension, dimension);
+  text += accuracy_text(power, job);
+  text += chosen_text(power, job);
+  text += cost_text(outcome);
+  if (outcome.audit) text += audit_text(*outcome.audit, *job.audit);
+  return text + notes_text(power.notes);
+}
+
+}  // namespace hearsay::app
