@@ -96,12 +96,17 @@ Extracted<S> measure(OperatorRef<S> A, ConstBlockView<S> V, int exponent) {
 }
 
 template <class S>
-Block<S> image_of_random_column(OperatorRef<S> A, std::uint64_t seed) {
+FirstScale scale_with_random_column(OperatorRef<S> A, ConstBlockView<S> Y, std::uint64_t seed) {
   Block<S> x(A.dim(), 1), y(A.dim(), 1);
   fill_normal<S>({.seed = seed, .stream = Stream::probe}, x);
   x /= x.norm();
   A.apply(x, y);
-  return y;
+  Block<S> both(Y.rows(), Y.cols() + 1);
+  both << Y, y;
+  const int exponent = exponent_for<S>(both);
+  rescale<S>(both, exponent);
+  return {.exponent = exponent,
+          .frobenius = std::sqrt(static_cast<double>(A.dim())) * static_cast<double>(both.rightCols(1).norm())};
 }
 
 template <class S>
@@ -128,7 +133,7 @@ double measured_rounding(OperatorRef<S> A, ConstBlockView<S> V, int exponent, st
   template void extract<S>(ConstBlockView<S>, ConstBlockView<S>, const SmallEigen<S>&, Index, double, Extracted<S>&); \
   template bool residuals_from_gram<S>(const SmallEigen<S>&, ConstBlockView<S>, Index, double, Extracted<S>&);        \
   template Extracted<S> measure<S>(OperatorRef<S>, ConstBlockView<S>, int);                                           \
-  template Block<S> image_of_random_column<S>(OperatorRef<S>, std::uint64_t);                                         \
+  template FirstScale scale_with_random_column<S>(OperatorRef<S>, ConstBlockView<S>, std::uint64_t);                  \
   template double measured_rounding<S>(OperatorRef<S>, ConstBlockView<S>, int, std::uint64_t);
 HEARSAY_INSTANTIATE(float)
 HEARSAY_INSTANTIATE(double)

@@ -77,7 +77,7 @@ class Space {
         d_(A.dim()),
         k_(options.rank),
         p_(kept_columns(d_, options)),
-        stopping_{.d = d_, .k = k_, .p = p_, .epsilon = std::numeric_limits<S>::epsilon()},
+        stopping_{.d = d_, .k = k_, .epsilon = std::numeric_limits<S>::epsilon()},
         orthogonality_(static_cast<S>(std::min(0.01 * std::sqrt(stopping_.epsilon), 1e-5 * options.tolerance))),
         outside_(d_, options.seed, orthogonality_) {
     require_sound(options, d_);
@@ -146,13 +146,11 @@ class Space {
       exponent_ = exponent_for<S>(W_);
       return;
     }
-    Block<S> both(d_, W_.cols() + 1);
-    both << W_, image_of_random_column<S>(A_, options_.seed);
+    const FirstScale scale = scale_with_random_column<S>(A_, W_, options_.seed);
     ++products_;
     ++passes_;
-    exponent_ = exponent_for<S>(both);
-    rescale<S>(both, exponent_);
-    frobenius_ = std::sqrt(static_cast<double>(d_)) * static_cast<double>(both.rightCols(1).norm());
+    exponent_ = scale.exponent;
+    frobenius_ = scale.frobenius;
   }
 
   // Takes Q into K, and what its product adds becomes the next Q. False where the product is not finite.

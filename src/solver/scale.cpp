@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "hearsay/error.hpp"
+#include "solver/tuning.hpp"
 
 namespace hearsay::detail {
 
@@ -51,7 +52,7 @@ void require_no_negative_eigenvalue(double least, double slack, int exponent) {
 }
 
 double slack_of_norm(double norm_bound, double epsilon, int exponent) {
-  return std::isfinite(norm_bound) ? 100 * epsilon * std::ldexp(norm_bound, -exponent) : 0;
+  return std::isfinite(norm_bound) ? tuning::negative_by_norm * epsilon * std::ldexp(norm_bound, -exponent) : 0;
 }
 
 #define HEARSAY_INSTANTIATE(S)                     \
