@@ -49,9 +49,9 @@ std::optional<Status> Judge<S>::verdict() {
 template <class S>
 std::optional<Status> Judge<S>::judge_rounding_floor() {
   const PowerState<S>& state = run_.state;
-  const bool floor = at_rounding_floor(run_.stopping, state.history) ||
-                     (run_.goal.sine > 0 &&
-                      run_.goal.out_of_reach(pairs(), run_.k(), run_.latest().residual, expected_rounding()));
+  const bool floor =
+      at_rounding_floor(run_.stopping, state.history) ||
+      (run_.goal.sine > 0 && run_.goal.out_of_reach(pairs(), run_.k(), run_.latest().residual, expected_rounding()));
   if (!floor) return std::nullopt;
   if (run_.start_is_unsound() && !unproven_) {
     if (state.t < state.last_recheck + tuning::recheck_after && state.t < run_.options.max_iterations)
@@ -230,8 +230,8 @@ std::optional<Status> Judge<S>::judge_what_was_seen(double nothing_above, bool m
   if (!resolved(sine)) return Status::ambiguous;
   if (run_.goal.sine > 0 && !(sine <= run_.goal.sine)) return std::nullopt;
   const auto theta_k = static_cast<double>(confirmed_.theta(run_.k() - 1));
-  const bool lacks_proof = run_.start_is_unsound() ? !(known <= run_.goal.sine_or_resolved())
-                                                   : must_prove && !(nothing_above < theta_k);
+  const bool lacks_proof =
+      run_.start_is_unsound() ? !(known <= run_.goal.sine_or_resolved()) : must_prove && !(nothing_above < theta_k);
   if (!lacks_proof) return Status::converged;
   unproven_ = true;
   return Status::iteration_limit;
@@ -329,9 +329,9 @@ Status Judge<S>::measure_rounding() {
       run_.options.certify == Certify::none)
     return Status::converged;
   const double before = expected_rounding();
-  measured_rounding_ =
-      unavoidable_rounding() + tuning::rounding_beyond_measured *
-                                   detail::measured_rounding<S>(run_.A, confirmed_.V, state.exponent, run_.options.seed);
+  measured_rounding_ = unavoidable_rounding() +
+                       tuning::rounding_beyond_measured *
+                           detail::measured_rounding<S>(run_.A, confirmed_.V, state.exponent, run_.options.seed);
   run_.count_products(2 * (k + 1), 2);
   if (!std::isfinite(state.best_sine) || k == run_.d() || run_.latest().sine_estimate == 0) return Status::converged;
   if (outside_.size() > 0) {
@@ -370,8 +370,9 @@ Evidence Judge<S>::evidence(double estimate) const {
   if (confirmed_.absolute_residual > now)
     evidence.pairs.residuals.head(k) *= now > 0 ? confirmed_.absolute_residual / now : 1.0;
   if (all && exact && evidence.pairs.size() > k)  // nested columns have k Ritz values and no more
-    evidence.statement = Statement{
-        .count = k, .above = evidence.pairs.theta(k) + evidence.pairs.residuals(k) + largest_rounding(), .probability = 0};
+    evidence.statement = Statement{.count = k,
+                                   .above = evidence.pairs.theta(k) + evidence.pairs.residuals(k) + largest_rounding(),
+                                   .probability = 0};
   else if (state.proven_count > 0)
     evidence.statement = Statement{.count = state.proven_count, .above = state.proven_above};
   if (run_.start_is_unsound() && !evidence.statement) evidence.estimate = unknown;

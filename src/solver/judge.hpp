@@ -12,8 +12,8 @@ class Judge {
  public:
   explicit Judge(PowerRun<S>& run) : run_(run) {}
 
-  /// Why to stop after the latest look, or nothing. May cost products: a claim rests on a product of the very basis that is
-  /// returned, and on a look for what a start that was given may have missed.
+  /// Why to stop after the latest look, or nothing. May cost products: a claim rests on a product of the very basis
+  /// that is returned, and on a look for what a start that was given may have missed.
   std::optional<Status> verdict();
 
   /// Whether columns that were missed have joined the block since it was last asked; their product is still to be made.
@@ -25,8 +25,8 @@ class Judge {
   /// The block's Ritz values and residuals with what rounding may hide.
   RitzPairs pairs() const;
 
-  /// The status and the basis to be returned where the solve ends with this verdict: the basis is measured where it has not
-  /// been, and a claim that does not outlive this is taken back.
+  /// The status and the basis to be returned where the solve ends with this verdict: the basis is measured where it has
+  /// not been, and a claim that does not outlive this is taken back.
   Status settle(Status status);
   /// The same after a product that was not finite: what is left is not measured again.
   void settle_without_products();

@@ -1,5 +1,5 @@
-// How a result is put together from what a solver has in its hands when it ends; the same for the power iteration and the
-// Krylov space. And what both ask of a basis before they call it the answer.
+// How a result is put together from what a solver has in its hands when it ends; the same for the power iteration and
+// the Krylov space. And what both ask of a basis before they call it the answer.
 #pragma once
 
 #include <vector>
@@ -23,8 +23,8 @@ struct Goal {
   bool out_of_reach(const RitzPairs& pairs, Index k, double residual, double rounding) const;
 };
 
-/// In double precision the most that rounding can do is little; in single it would hide everything, so that it is measured
-/// at the end.
+/// In double precision the most that rounding can do is little; in single it would hide everything, so that it is
+/// measured at the end.
 template <class S>
 double expected_rounding(double largest, double unavoidable, double measured) {
   return std::max(measured, sizeof(S) == sizeof(double) ? largest : unavoidable);

@@ -86,8 +86,7 @@ void PowerRun<S>::multiply() {
 
 template <class S>
 void PowerRun<S>::find_scale() {
-  const bool shows_nothing =
-      hooks.start != nullptr && !plan.noisy && !known.sound_start && hooks.start->cols() >= p();
+  const bool shows_nothing = hooks.start != nullptr && !plan.noisy && !known.sound_start && hooks.start->cols() >= p();
   if (shows_nothing) {
     const FirstScale scale = scale_with_random_column<S>(A, Y, options.seed);
     count_products(1);
@@ -142,8 +141,8 @@ template <class S>
 void PowerRun<S>::join(const Block<S>& V, const Block<S>& columns) {
   const Index wider = std::min(d(), k() + columns.cols() + std::max<Index>(1, p() - k()));
   Block<S> block(d(), wider);
-  fill_normal<S>(
-      {.seed = options.seed, .stream = Stream::probe, .iteration = static_cast<std::uint32_t>(state.t + 1)}, block);
+  fill_normal<S>({.seed = options.seed, .stream = Stream::probe, .iteration = static_cast<std::uint32_t>(state.t + 1)},
+                 block);
   block.leftCols(k()) = V;
   const Index fit = std::min(columns.cols(), wider - k());
   block.middleCols(k(), fit) = columns.leftCols(fit);

@@ -1,6 +1,8 @@
-// What the parts of a power iteration share: what is settled before it, the state of the recurrence, and the latest look.
+// What the parts of a power iteration share: what is settled before it, the state of the recurrence, and the latest
+// look.
 //
-// Legend      d, k, p  dimension, rank, block columns now | X  d x p orthonormal | Y  A X_t, then Y_{t+1} | R  p x p upper
+// Legend      d, k, p  dimension, rank, block columns now | X  d x p orthonormal | Y  A X_t, then Y_{t+1} | R  p x p
+// upper
 //             triangular | V  d x k, the answer so far
 #pragma once
 

@@ -37,9 +37,9 @@ bool free_to_save(const PowerRun<S>& run) {
          run.d() * run.p() >= tuning::large_block;
 }
 
-// The leading column outgrows the damped ones by exp(acosh(..)) a step, and the block is kept well within what two passes of
-// CholeskyQR can put right. The edge is learnt from the Ritz values, so a stride is at most twice the last, and short again
-// where the recurrence has just begun anew; and none goes beyond where the end is expected.
+// The leading column outgrows the damped ones by exp(acosh(..)) a step, and the block is kept well within what two
+// passes of CholeskyQR can put right. The edge is learnt from the Ritz values, so a stride is at most twice the last,
+// and short again where the recurrence has just begun anew; and none goes beyond where the end is expected.
 template <class S>
 Index stride(const PowerRun<S>& run, double beta) {
   if (run.plan.noisy || run.cooling()) return 1;
@@ -92,10 +92,10 @@ std::optional<Index> wider(const PowerRun<S>& run) {
   return wide;
 }
 
-#define HEARSAY_INSTANTIATE(S)                                     \
-  template bool free_to_save<S>(const PowerRun<S>&);               \
-  template Index stride<S>(const PowerRun<S>&, double);            \
-  template std::optional<Index> narrower<S>(const PowerRun<S>&);   \
+#define HEARSAY_INSTANTIATE(S)                                   \
+  template bool free_to_save<S>(const PowerRun<S>&);             \
+  template Index stride<S>(const PowerRun<S>&, double);          \
+  template std::optional<Index> narrower<S>(const PowerRun<S>&); \
   template std::optional<Index> wider<S>(const PowerRun<S>&);
 HEARSAY_INSTANTIATE(float)
 HEARSAY_INSTANTIATE(double)

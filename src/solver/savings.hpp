@@ -1,5 +1,5 @@
-// What a step of the power iteration may save: QRs, and columns. Only where products are exact, blocks are large, and nobody
-// has asked for the paper's steps.
+// What a step of the power iteration may save: QRs, and columns. Only where products are exact, blocks are large, and
+// nobody has asked for the paper's steps.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
-// Every number of the solvers that was chosen rather than derived, in one place, with its reason. What was measured says
-// where; what was not is a matter of taste within a factor of two or so, and nothing that is said of a result rests on it:
-// the certificate is derived (certificate.hpp).
+// Every number of the solvers that was chosen rather than derived, in one place, with its reason. What was measured
+// says where; what was not is a matter of taste within a factor of two or so, and nothing that is said of a result
+// rests on it: the certificate is derived (certificate.hpp).
 #pragma once
 
 #include "hearsay/block.hpp"
@@ -13,7 +13,8 @@ namespace hearsay::detail::tuning {
 inline constexpr double near_rounding = 1e4;
 // In units of epsilon times ||A||_F: a Rayleigh quotient this far below zero may be rounding.
 inline constexpr double negative_by_rounding = 1e3;
-// In standard deviations of X'AX: the same for noise, which is at least so much of the matrix where it is said to be there.
+// In standard deviations of X'AX: the same for noise, which is at least so much of the matrix where it is said to be
+// there.
 inline constexpr double negative_by_noise = 30;
 inline constexpr double least_noise = 1e-12;
 // In units of epsilon times a bound on ||A||: the same where the block has seen little of the matrix.
@@ -35,8 +36,8 @@ inline constexpr double noise_above_rounding = 100;
 // The residual has stopped falling when a quarter of the run, but at least ten entries, gained less than a fifth.
 inline constexpr std::size_t least_window = 10;
 inline constexpr double no_progress = 0.8;
-// How much of the time that a random start needs, by the rate, must have passed; and the iterations that stand for it where
-// the k-th Ritz value is not positive.
+// How much of the time that a random start needs, by the rate, must have passed; and the iterations that stand for it
+// where the k-th Ritz value is not positive.
 inline constexpr double transient_margin = 1.1;
 inline constexpr Index transient_without_rate = 30;
 // A gap below so many standard deviations of the noise counts as that many.
@@ -54,8 +55,9 @@ inline constexpr double floor_in_epsilon = 100;
 inline constexpr Index recheck_after = 5;
 // A fixed momentum is refused after so many iterations without progress.
 inline constexpr Index hopeless_after = 500;
-// All columns from the k-th on lie in one cluster, as far as their residuals tell: by this fraction of the residuals where the
-// residual has come down to `cluster_residual` and stopped falling, or by a tenth of it after `cluster_patience` steps.
+// All columns from the k-th on lie in one cluster, as far as their residuals tell: by this fraction of the residuals
+// where the residual has come down to `cluster_residual` and stopped falling, or by a tenth of it after
+// `cluster_patience` steps.
 inline constexpr double cluster_residual = 1e-2;
 inline constexpr double cluster_gap = 0.01;
 inline constexpr double cluster_gap_at_once = 1e-3;
@@ -74,8 +76,8 @@ inline constexpr double qr_multiply_adds = 10;
 inline constexpr double dear_beside_product = 0.5;
 // The longest stride between two QRs that is ever chosen; qr_every may ask for more.
 inline constexpr Index longest_stride = 16;
-// How far the columns of a block may drift apart between two QRs: two passes of CholeskyQR put right 1e8 in double and 1e4 in
-// single precision, and the edge is only known from Ritz values.
+// How far the columns of a block may drift apart between two QRs: two passes of CholeskyQR put right 1e8 in double and
+// 1e4 in single precision, and the edge is only known from Ritz values.
 inline constexpr double condition_double = 1e6, condition_single = 1e2;
 // The logarithm of how much a block may grow or shrink on the way, far inside the range of the number type.
 inline constexpr double range_double = 100, range_single = 12;
@@ -86,8 +88,8 @@ inline constexpr Index stride_afresh = 6;
 // A product costs about p + 4 columns, by whole cache lines of 8.
 inline constexpr Index line = 8;
 inline constexpr Index product_overhead = 4;
-// A narrower block must promise to get there with so much of the work; it is not asked before the Ritz values mean something,
-// and two columns beyond k are kept.
+// A narrower block must promise to get there with so much of the work; it is not asked before the Ritz values mean
+// something, and two columns beyond k are kept.
 inline constexpr double worth_narrowing = 0.85;
 inline constexpr Index narrow_after = 4;
 inline constexpr Index least_extra = 2;
@@ -105,16 +107,16 @@ inline constexpr double edge_after_widening = 0.9;
 
 // Beside the rank, where nothing else decides.
 inline constexpr Index least_oversample = 4;
-// A Krylov block: by fours, between these; the least where products are so cheap (in multiply-adds per number of k columns)
-// that orthogonality costs more.
+// A Krylov block: by fours, between these; the least where products are so cheap (in multiply-adds per number of k
+// columns) that orthogonality costs more.
 inline constexpr Index narrowest_block = 8, widest_block = 16, block_step = 4;
 inline constexpr double cheap_product = 4;
 // The columns of a Krylov space: so many blocks beyond what is kept, but at least twice that.
 inline constexpr Index blocks_of_space = 5;
 // Blocks that may go beyond it where the end is near: a restart would cost more.
 inline constexpr Index spare_blocks = 3;
-// principal_subspace() takes a Krylov space where keeping it orthogonal costs up to so many times what its products count: a
-// sparse product runs at a fraction of the speed.
+// principal_subspace() takes a Krylov space where keeping it orthogonal costs up to so many times what its products
+// count: a sparse product runs at a fraction of the speed.
 inline constexpr double orthogonality_beside_product = 8;
 
 // ---- A Krylov space
@@ -158,8 +160,8 @@ inline constexpr Index most_blocks_for_the_next = 50;
 
 // ---- Mixed precision
 
-// In units of single precision's epsilon: the residual that single precision leaves, and from where on a look that gained
-// less than three tenths is the last.
+// In units of single precision's epsilon: the residual that single precision leaves, and from where on a look that
+// gained less than three tenths is the last.
 inline constexpr double single_floor = 2, near_single_floor = 50, no_gain_in_single = 0.7;
 // Rounding the matrix moves its eigenvalues by at most epsilon ||A||_F; the norm is known to a factor of two or so.
 inline constexpr double rounding_of_matrix = 4;
