@@ -10,6 +10,7 @@
 #include "hearsay/threads.hpp"
 #include "kernels/kernels.hpp"
 #include "linalg/scratch.hpp"
+#include "linalg/worth_threads.hpp"
 
 namespace hearsay {
 
@@ -83,7 +84,7 @@ DenseCovariance<S>::DenseCovariance(BorrowedBlock<S> data, CovarianceOptions opt
   Block<S> sums(2, d);  // the mean's offset, the largest magnitudes
   const Index lanes = lanes_for(blocks, d, 2);
   std::vector<Block<S>> partial(static_cast<std::size_t>(lanes), Block<S>::Zero(2, d));
-#pragma omp parallel for schedule(static, 1) num_threads(m* d < 100000 ? 1 : threads())
+#pragma omp parallel for schedule(static, 1) num_threads(detail::worth_threads(2.0 * double(m) * double(d)))
   for (Index lane = 0; lane < lanes; ++lane) {
     Block<S>& sum = partial[static_cast<std::size_t>(lane)];
     const Index first = std::min(m, lane * blocks / lanes * rows),

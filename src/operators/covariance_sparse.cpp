@@ -4,7 +4,7 @@
 
 #include "hearsay/error.hpp"
 #include "hearsay/operators/covariance.hpp"
-#include "hearsay/threads.hpp"
+#include "linalg/worth_threads.hpp"
 
 namespace hearsay {
 
@@ -39,7 +39,8 @@ void SparseCovariance<S>::scores(ConstBlockView<S> X, BlockView<S> out) const {
   const CsrView<S>& data = data_;
   const Vector<S> rest = mean_ - shift_;
   const Eigen::Matrix<S, 1, Eigen::Dynamic> constant = rest.transpose() * X;
-#pragma omp parallel for schedule(static) num_threads(data.nonzeros() * X.cols() < 100000 ? 1 : threads())
+#pragma omp parallel for schedule(static) \
+    num_threads(detail::worth_threads(2.0 * double(data.nonzeros()) * double(X.cols())))
   for (Index i = 0; i < data.rows; ++i) {
     auto row = out.row(i);
     row = -constant;
@@ -61,7 +62,7 @@ void SparseCovariance<S>::apply(ConstBlockView<S> X, BlockView<S> Y) const {
   // order.
   const Vector<S> rest = mean_ - shift_;
   const Eigen::Matrix<S, 1, Eigen::Dynamic> column_sums = products_.colwise().sum();
-  const Index tasks = data.nonzeros() * p < 100000 ? 1 : threads();
+  const Index tasks = detail::worth_threads(2.0 * double(data.nonzeros()) * double(p));
 #pragma omp parallel for schedule(static, 1) num_threads(static_cast <int>(tasks))
   for (Index task = 0; task < tasks; ++task) {
     const auto first = static_cast<std::int32_t>(d * task / tasks),

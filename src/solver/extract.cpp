@@ -5,9 +5,9 @@
 
 #include "hearsay/qr.hpp"
 #include "hearsay/random.hpp"
-#include "hearsay/threads.hpp"
 #include "linalg/memory.hpp"
 #include "linalg/scratch.hpp"
+#include "linalg/worth_threads.hpp"
 #include "solver/scale.hpp"
 
 namespace hearsay::detail {
@@ -22,7 +22,7 @@ template <class S>
 void rotate_and_measure(ConstBlockView<S> X, ConstBlockView<S> Y, const Small<S>& U, Extracted<S>& out) {
   const Index d = X.rows(), columns = U.cols(), chunks = (d + chunk_rows - 1) / chunk_rows;
   Block<double> partial = Block<double>::Zero(chunks, columns);
-#pragma omp parallel for schedule(static) num_threads(d* columns < 20000 ? 1 : threads())
+#pragma omp parallel for schedule(static) num_threads(worth_threads(10.0 * double(d) * double(columns)))
   for (Index c = 0; c < chunks; ++c) {
     const Index first = c * chunk_rows, rows = std::min(chunk_rows, d - first);
     multiply<S>(X.middleRows(first, rows), U, out.V.middleRows(first, rows));

@@ -30,12 +30,11 @@ Index kept_columns(Index d, const PowerOptions& options) {
 // A few more than the rank, as long as one more costs little. Where orthogonality costs more than the product, fewer:
 // the space then holds higher powers of A.
 Index block_columns(Index d, const OperatorFacts& facts, const PowerOptions& options) {
-  const bool cheap = facts.multiply_adds > 0 &&
-                     facts.multiply_adds <
-                         tuning::cheap_product * static_cast<double>(d) * static_cast<double>(options.rank);
+  const bool cheap = facts.multiply_adds > 0 && facts.multiply_adds < tuning::cheap_product * static_cast<double>(d) *
+                                                                          static_cast<double>(options.rank);
   const Index by_rank = (options.rank / tuning::block_step + 1) * tuning::block_step;
-  return std::min(d, cheap ? tuning::narrowest_block
-                           : std::clamp(by_rank, tuning::narrowest_block, tuning::widest_block));
+  return std::min(d,
+                  cheap ? tuning::narrowest_block : std::clamp(by_rank, tuning::narrowest_block, tuning::widest_block));
 }
 
 }  // namespace
@@ -122,8 +121,7 @@ bool KrylovSpace<S>::extend() {
   if (t_ == 0) find_scale();
   rescale<S>(W_, exponent_);
   if (t_ == 0 && random_ > 0)
-    frobenius_ =
-        frobenius_from_images(d_, random_, static_cast<double>(frobenius_norm<S>(W_.rightCols(random_))));
+    frobenius_ = frobenius_from_images(d_, random_, static_cast<double>(frobenius_norm<S>(W_.rightCols(random_))));
   count_products(w, 1);
   ++t_;
   const Index end = n_ + w;

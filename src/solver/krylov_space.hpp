@@ -51,8 +51,10 @@ class KrylovSpace {
   Index kept() const { return p_; }          ///< p
   Index columns() const { return n_; }       ///< of K
   Index block() const { return Q_.cols(); }  ///< of Q
-  Index width() const { return width_; }     ///< columns the block began with or got: copies of an eigenvalue that it finds
-  Index blocks() const { return t_; }        ///< made so far
+  Index width() const {
+    return width_;
+  }                                    ///< columns the block began with or got: copies of an eigenvalue that it finds
+  Index blocks() const { return t_; }  ///< made so far
   bool complete() const { return n_ == d_; }
   bool exhausted() const { return exhausted_; }  ///< A K lies in K, to rounding, and Q is not orthonormal
   bool restarted() const { return restarted_; }

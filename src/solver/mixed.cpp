@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "hearsay/threads.hpp"
 #include "linalg/memory.hpp"
+#include "linalg/worth_threads.hpp"
 #include "solver/krylov.hpp"
 #include "solver/power.hpp"
 #include "solver/tuning.hpp"
@@ -16,7 +16,7 @@ namespace hearsay {
 Block<float> in_single_precision(const BorrowedBlock<double>& A) {
   Block<float> rounded;
   detail::resize_large<float>(rounded, A.rows(), A.cols());
-#pragma omp parallel for schedule(static) num_threads(A.size() < 100000 ? 1 : threads())
+#pragma omp parallel for schedule(static) num_threads(detail::worth_threads(2.0 * double(A.size())))
   for (Index i = 0; i < A.rows(); ++i) rounded.row(i) = A.row(i).cast<float>();
   return rounded;
 }
