@@ -24,7 +24,7 @@ template <class S>
 Outcome embed(const Job& job, const Graph& graph) {
   const NormalisedGraph<S> A(graph);
   return solve<S>(job, {.dimension = A.dim(),
-                        .spectrum = [&] { return find_spectrum<S>(A, job.solve); },
+                        .spectrum = [&] { return find_spectrum<S>(A, job.solve.power); },
                         .solve =
                             [&](const PowerOptions& options, const NoiseModel<S>& noise, const Hooks<S>& hooks,
                                 const Watch& watch) {

@@ -34,7 +34,7 @@ namespace {
 
 // A = (1/n) sum A_i, which nobody has but a simulation.
 Spectrum pooled_spectrum(const Job& job, const std::vector<OperatorRef<double>>& A) {
-  return find_spectrum<double>(SumOperator<double>(A, 1 / static_cast<double>(A.size())), job.solve);
+  return find_spectrum<double>(SumOperator<double>(A, 1 / static_cast<double>(A.size())), job.solve.power);
 }
 
 // What is asked of the pooled data: the answer to compare with, and the momentum that takes lambda_{k+1}.

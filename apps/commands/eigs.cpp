@@ -55,7 +55,7 @@ template <class S, class Matrix>
 Outcome solve_matrix(const Job& job, const Matrix& matrix) {
   const AsAsked<S, Matrix> A(matrix, job);
   return solve<S>(job, {.dimension = A.dim(),
-                        .spectrum = [&] { return find_spectrum<S>(A, job.solve); },
+                        .spectrum = [&] { return find_spectrum<S>(A, job.solve.power); },
                         .solve = [&](const PowerOptions& options, const NoiseModel<S>& noise, const Hooks<S>& hooks,
                                      const Watch&) { return power<S>(A, noise, options, hooks); }});
 }
@@ -67,7 +67,7 @@ Outcome solve_mixed(const Job& job, const Matrix& matrix) {
   const AsAsked<float, std::remove_cvref_t<decltype(in<float>(matrix))>> A_single(single_matrix, job);
   return solve<double>(job,
                        {.dimension = A.dim(),
-                        .spectrum = [&] { return find_spectrum<double>(A, job.solve); },
+                        .spectrum = [&] { return find_spectrum<double>(A, job.solve.power); },
                         .solve = [&](const PowerOptions& options, const NoiseModel<double>&, const Hooks<double>& hooks,
                                      const Watch& watch) { return mixed_power(A_single, A, options, hooks, watch); }});
 }

@@ -66,7 +66,7 @@ Analysis analyse(const Job& job, const Data& data) {
   Analysis analysis{.dimension = features(data)};
   const Problem<S> problem{
       .dimension = features(data),
-      .spectrum = [&] { return find_spectrum<S>(covariance(data, job.center), job.solve); },
+      .spectrum = [&] { return find_spectrum<S>(covariance(data, job.center), job.solve.power); },
       .solve =
           [&](const PowerOptions& options, const NoiseModel<S>& noise, const Hooks<S>& hooks, const Watch&) {
             PcaResult<S> result = pca<S>(data, {.power = options, .center = job.center, .noise = noise}, hooks);
@@ -99,7 +99,7 @@ Analysis analyse_mixed(const Job& job, const Data& data) {
   const auto A_single = covariance(single_data, job.center);
   const Problem<double> problem{
       .dimension = features(data),
-      .spectrum = [&] { return find_spectrum<double>(A, job.solve); },
+      .spectrum = [&] { return find_spectrum<double>(A, job.solve.power); },
       .solve =
           [&](const PowerOptions& options, const NoiseModel<double>&, const Hooks<double>& hooks, const Watch& watch) {
             PcaResult<double> result = described(mixed_power(A_single, A, options, hooks, watch), A, samples(data));
@@ -119,7 +119,7 @@ Analysis analyse_stream(const Job& job) {
   const StreamedCovariance<double> A(*rows, job.center, job.block_rows);
   const Problem<double> problem{
       .dimension = A.dim(),
-      .spectrum = [&] { return find_spectrum<double>(A, job.solve); },
+      .spectrum = [&] { return find_spectrum<double>(A, job.solve.power); },
       .solve =
           [&](const PowerOptions& options, const NoiseModel<double>& noise, const Hooks<double>& hooks, const Watch&) {
             PowerResult<double> solved = power<double>(A, noise, options, hooks);

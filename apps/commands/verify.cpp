@@ -185,7 +185,7 @@ void check_words(const PlainJson& result, const std::optional<Block<double>>& V,
   if (A.dim() > largest_verified_spectrum)
     return findings.leave_out("certificate", fmt::format("its bounds are checked up to dimension {}; this is {}",
                                                          largest_verified_spectrum, A.dim()));
-  const Spectrum spectrum = find_spectrum<double>(A.reference(), job.solve);
+  const Spectrum spectrum = find_spectrum<double>(A.reference(), job.solve.power);
   const double largest = std::abs(A.in_unit_of_result(spectrum.values(0)));
   if (counted) {
     const double above = real(missed, "above") + slack.relative * largest;

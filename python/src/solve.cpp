@@ -249,7 +249,8 @@ template <class S, class Data>
 nb::dict analyse(const Data& data, bool center, double sharpen_to, Request<S> request) {
   Stopwatch watch;
   PcaResult<S> result = run<S>(
-      request, [&](const SolveSettings& settings) { return find_spectrum<S>(covariance<S>(data, center), settings); },
+      request,
+      [&](const SolveSettings& settings) { return find_spectrum<S>(covariance<S>(data, center), settings.power); },
       [&](const PowerOptions& options, const NoiseModel<S>& noise, const Hooks<S>& hooks) {
         return pca<S>(data, PcaOptions<S>{.power = options, .center = center, .noise = noise, .sharpen_to = sharpen_to},
                       hooks);
@@ -288,7 +289,7 @@ nb::dict pca_mixed(const MatrixIn<double>& data, const MatrixIn<float>& rounded,
   const auto A_single = covariance_of(borrowed<float>(rounded));
   PcaResult<double> result;
   result.power = run<double>(
-      request, [&](const SolveSettings& settings) { return find_spectrum<double>(A, settings); },
+      request, [&](const SolveSettings& settings) { return find_spectrum<double>(A, settings.power); },
       [&](const PowerOptions& asked, const NoiseModel<double>&, const Hooks<double>& hooks) {
         return mixed_precision_subspace(
             A_single, A, asked, hooks, [&request](const Iteration<float>& now) { return observe(request.watch, now); });
@@ -341,7 +342,7 @@ nb::dict solve_matrix(const Matrix& matrix, const Matter& matter, Request<S>& re
   const AsAsked<S, Matrix> A(matrix, matter.shift, matter.psd);
   Stopwatch watch;
   PowerResult<S> result = run<S>(
-      request, [&](const SolveSettings& settings) { return find_spectrum<S>(A, settings); },
+      request, [&](const SolveSettings& settings) { return find_spectrum<S>(A, settings.power); },
       [&](const PowerOptions& options, const NoiseModel<S>& noise, const Hooks<S>& hooks) {
         return power<S>(A, noise, options, hooks);
       });
