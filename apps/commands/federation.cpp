@@ -45,7 +45,7 @@ std::vector<fs::path> files_of(const Job& job) {
 
 Shards heart_shards(const Job& job, const Transport& ranks, std::vector<std::string>& centers) {
   locate_input(job.input);  // or says how to get it
-  io::FederatedTable heart = io::load_fed_heart_disease(data_directory());
+  io::FederatedTable heart = io::load_fed_heart_disease(directory_of(io::find_dataset(job.input)));
   const auto agents = static_cast<Index>(heart.tables.size());
   Shards shards{.agents = agents, .local = agents_here(agents, ranks)};
   for (const Index agent : shards.local) {
