@@ -39,12 +39,18 @@ io::Data stacked(const io::FederatedTable& federation) {
   Index rows = 0;
   for (const auto& table : federation.tables) rows += table.rows();
   Block<double> all(rows, static_cast<Index>(federation.features.size()));
+  std::vector<std::string> centers;
   Index first = 0;
-  for (const auto& table : federation.tables) {
+  for (std::size_t i = 0; i < federation.tables.size(); ++i) {
+    const auto& table = federation.tables[i];
     all.middleRows(first, table.rows()) = table;
     first += table.rows();
+    centers.insert(centers.end(), static_cast<std::size_t>(table.rows()), federation.centers[i]);
   }
-  return {.matrix = std::move(all), .column_names = federation.features, .labels = {}, .label_name = {}};
+  return {.matrix = std::move(all),
+          .column_names = federation.features,
+          .labels = std::move(centers),
+          .label_name = "center"};
 }
 
 }  // namespace

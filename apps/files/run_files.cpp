@@ -68,6 +68,7 @@ const std::vector<FileOption>& file_options() {
       {"embedding", Way::out, {".npy", ".csv"}},
       {"labels", Way::out, {".csv"}},
       {"trace", Way::out, {".csv"}},
+      {"report", Way::out, {".html", ".svg"}},
       {"json", Way::out, {}, {"-"}},
       {"checkpoint", Way::out}};
   return known;
