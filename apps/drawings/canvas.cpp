@@ -184,7 +184,7 @@ std::string chart_svg(const Chart& chart) {
 
 std::string charts_svg(const std::vector<Chart>& charts, const std::string& title) {
   constexpr std::size_t in_row = 2;
-  constexpr double heading = 40;
+  const double heading = title.empty() ? 0 : 40;
   const std::size_t columns = std::min(in_row, charts.size());
   std::string drawn;
   double y = heading;
@@ -198,12 +198,16 @@ std::string charts_svg(const std::vector<Chart>& charts, const std::string& titl
     y += tallest;
   }
   const double across = panel_width * static_cast<double>(columns);
+  const std::string head =
+      title.empty() ? ""
+                    : fmt::format("<text class=\"hs-title\" x=\"{}\" y=\"26\" text-anchor=\"middle\">{}</text>\n",
+                                  across / 2, html_safe(title));
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" "
       "height=\"{1}\" viewBox=\"0 0 {0} {1}\" role=\"img\">\n<title>{2}</title>\n<style>\n{3}</style>\n"
-      "<rect class=\"hs-paper\" width=\"{0}\" height=\"{1}\"/>\n"
-      "<text class=\"hs-title\" x=\"{4}\" y=\"26\" text-anchor=\"middle\">{2}</text>\n{5}</svg>\n",
-      across, y, html_safe(title), figure_style(), across / 2, drawn);
+      "<rect class=\"hs-paper\" width=\"{0}\" height=\"{1}\"/>\n{4}{5}</svg>\n",
+      across, y, html_safe(title.empty() && !charts.empty() ? charts.front().title : title), figure_style(), head,
+      drawn);
 }
 
 }  // namespace hearsay::app

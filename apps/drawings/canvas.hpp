@@ -76,7 +76,7 @@ std::string_view figure_style();
 /// An <svg> element for a page that has the style sheet.
 std::string chart_svg(const Chart& chart);
 
-/// A file of its own: all charts, two in a row.
+/// A file of its own: all charts, two in a row, below the title where there is one.
 std::string charts_svg(const std::vector<Chart>& charts, const std::string& title);
 
 }  // namespace hearsay::app
