@@ -28,6 +28,7 @@
 #include "hearsay/operators/compose.hpp"
 #include "hearsay/spectrum.hpp"
 #include "reports/decentralized_report.hpp"
+#include "reports/run_page.hpp"
 
 namespace hearsay::app {
 namespace {
@@ -107,6 +108,7 @@ std::vector<double> sines_against(const std::optional<Block<double>>& reference,
 void deliver(Delivery& delivery, const DecentralizedReport& report) {
   const Job& job = report.job;
   delivery.text(job.trace, trace_csv(report.result));
+  delivery.text(job.report, [&report] { return run_page(report); });
   delivery.json(job.json, [&report] { return result_json(report); });
   if (!job.prints_json()) delivery.print(summary(report));
 }

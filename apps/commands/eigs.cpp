@@ -11,6 +11,7 @@
 #include "hearsay/operators/compose.hpp"
 #include "hearsay/operators/stored.hpp"
 #include "reports/report.hpp"
+#include "reports/run_page.hpp"
 
 namespace hearsay::app {
 
@@ -103,6 +104,7 @@ int run(Job job) {
   Delivery delivery;
   delivery.block(job.components, result.basis);
   const Report report{job, result.basis.rows(), outcome};
+  delivery.text(job.report, [&] { return run_page(report, {.features = data.column_names}); });
   return deliver(delivery, report);
 }
 

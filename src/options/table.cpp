@@ -170,6 +170,11 @@ constexpr OptionRecord table[] = {
     {"labels", "", "FILE.csv", file, "", "ends in .csv", "Write a line 'node,cluster' per node", output, in_cluster},
     {"json", "", "FILE|-", file, "", "", "Write the result as JSON; - prints it, and nothing else, on standard output",
      output, in_solves | in_decentralized | in_plan},
+    {"report", "", "FILE.html", file, "", "ends in .html or .svg",
+     "Write a page with pictures: eigenvalues, convergence, scores, components, network, certificate, provenance; "
+     ".svg: "
+     "the pictures alone",
+     output, in_solves | in_decentralized},
     {"trace", "", "FILE.csv", file, "", "ends in .csv",
      "Write a line per iteration: rounds, bytes, residual, agreement", output, in_decentralized},
     {"out", "", "DIR", file, "figures", "", "The directory for figures, data, claims and the page; made if need be",
