@@ -145,7 +145,7 @@ struct Hooks {
   bool observe_basis = true;  ///< false: Iteration::basis may be empty, which spares large sparse solves some work
   /// Called every checkpoint_every iterations with the state to save.
   std::function<void(const PowerState<S>&)> checkpoint = {};
-  Index checkpoint_every = 100;
+  Index checkpoint_every = 100;           ///< at least 1
   const PowerState<S>* resume = nullptr;  ///< go on from here
   const Block<S>* start = nullptr;        ///< a warm start: d x any number of columns, missing ones are random
   const Block<S>* reference = nullptr;    ///< d x k: fills history[].sin_theta

@@ -72,6 +72,8 @@ class Solve {
                   .watch = options.products == Products::automatic && !facts_.exact,
                   .damping = plan_.damping} {
     if (options.check_momentum && edge_is_fixed()) require_momentum_below(std::ldexp(A.norm_bound(), facts_.exponent));
+    require(!hooks.checkpoint || hooks.checkpoint_every >= 1,
+            fmt::format("checkpoint_every = {}: must be at least 1", hooks.checkpoint_every));
     if (hooks.reference != nullptr)
       require(hooks.reference->rows() == plan_.d,
               fmt::format("reference of {} rows: must have {}, as the matrix has", hooks.reference->rows(), plan_.d));
