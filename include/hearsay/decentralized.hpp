@@ -201,7 +201,7 @@ struct [[nodiscard]] DecentralizedResult {
   UndefinedPart cluster;                 ///< that k cuts in two, where fewer than k are defined
   bool nonnegative = false;              ///< A is known to have no eigenvalue below zero
   Vector<double> next_eigenvalue;        ///< the (k+1)-th of each local agent; NaN without a column to spare
-  Index rounds_per_iteration;            ///< L, as finally used
+  Index rounds_per_iteration = 0;        ///< L, as finally used
   Index restarts = 0;                    ///< times the rounds given were too few and were raised
   Traffic traffic;                       ///< of this run
   MessageNoise message_noise;            ///< part of the disagreement
