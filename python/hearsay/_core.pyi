@@ -218,6 +218,7 @@ def gossip(
 def decentralized_pca(
     matrix: GossipMatrix,
     shards: list[_Doubles],
+    centred: bool,
     options: _Options,
     reference: _Doubles | None,
     callback: _Callback,

@@ -142,7 +142,7 @@ ShardTotals totals_of(Transport& ranks, const Shards& shards) {
 }
 
 std::vector<CovarianceShard> covariance_shards(Shards shards, const ShardTotals& totals, bool center) {
-  const double weight = static_cast<double>(shards.agents) / static_cast<double>(totals.samples);
+  const double weight = static_cast<double>(shards.agents) / covariance_divisor(totals.samples, center);
   Block<double> mean = totals.mean.transpose();
   detail::divide_by_power(mean, totals.exponent);
   std::vector<CovarianceShard> operators;
