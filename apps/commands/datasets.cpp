@@ -103,12 +103,15 @@ int fetch(const Request& request) {
 
 void add_datasets(CLI::App& root, Action& action) {
   CLI::App* app = root.add_subcommand("datasets", "Public data sets: where they lie, and how to get them");
-  app->require_subcommand(1);
+  app->require_subcommand(0, 1);
+  app->callback([app, &action] {
+    if (app->get_subcommands().empty()) action = list;
+  });
   app->footer(
       "They lie in $HEARSAY_DATA, else in the user's cache directory.\n"
       "\n"
       "Examples:\n"
-      "  hearsay datasets list\n"
+      "  hearsay datasets                 (lists them)\n"
       "  hearsay datasets fetch digits\n"
       "  hearsay pca digits -k 10");
   auto request = std::make_shared<Request>();

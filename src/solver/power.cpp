@@ -503,7 +503,7 @@ class Solve {
     if (now.edge >= now.theta_k && detail::stagnant(state_.history))
       throw InvalidArgument(fmt::format(
           "momentum = {:.6g}: 2 sqrt(momentum) = {:.6g} must lie below lambda_k, which measures {:.6g} after {} "
-          "iterations without progress; --momentum auto finds a value",
+          "iterations without progress; `momentum` auto finds a value",
           std::ldexp(now.edge * now.edge / 4, 2 * total_exponent_), std::ldexp(now.edge, total_exponent_),
           std::ldexp(now.theta_k, total_exponent_), state_.t));
   }
