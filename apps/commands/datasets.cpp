@@ -129,7 +129,7 @@ void add_datasets(CLI::App& root, Action& action) {
       "SHA-256.\n"
       "\n"
       "Examples:\n"
-      "  hearsay datasets\n"
+      "  hearsay datasets                      (lists them)\n"
       "  hearsay pca digits -k 10\n"
       "  hearsay datasets fetch ego-facebook");
   auto request = std::make_shared<Request>();

@@ -222,7 +222,7 @@ int run(Job job, const Ranks& launched) {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   DecentralizedResult& result = outcome.result;
   if (!federation.shards.empty() && ranks.size() == 1)
-    result.eigenvalues *= covariance_scale(federation.shards, result.contributors);
+    result.eigenvalues *= covariance_scale(federation.shards, result.contributors, job.center);
   result.notes.insert(result.notes.begin(), known.notes.begin(), known.notes.end());
   result.notes.insert(result.notes.begin(), federation.notes.begin(), federation.notes.end());
   if (interrupt.interrupted()) result.notes.push_back("interrupted: these are the best bases so far");

@@ -27,34 +27,16 @@ SparseSymmetric<S> stored(const CsrMatrix<S>& matrix) {
 }
 
 // The matrix with what the user adds to it: a shift, and the word that it has no negative eigenvalue.
-template <class S, class Matrix>
-class AsAsked {
- public:
-  using Scalar = S;
-
-  AsAsked(const Matrix& matrix, const Job& job)
-      : stored_(stored(matrix)), shifted_(stored_, static_cast<S>(job.shift)), shift_(job.shift != 0), psd_(job.psd) {}
-  AsAsked(const AsAsked&) = delete;
-  AsAsked& operator=(const AsAsked&) = delete;
-
-  Index dim() const { return stored_.dim(); }
-  void apply(ConstBlockView<S> X, BlockView<S> Y) const { shift_ ? shifted_.apply(X, Y) : stored_.apply(X, Y); }
-  OperatorFacts facts() const {
-    OperatorFacts facts = (shift_ ? OperatorRef<S>(shifted_) : OperatorRef<S>(stored_)).facts();
-    facts.positive_semidefinite = facts.positive_semidefinite || psd_;
-    return facts;
-  }
-  double norm_bound() const { return (shift_ ? OperatorRef<S>(shifted_) : OperatorRef<S>(stored_)).norm_bound(); }
-
- private:
-  decltype(stored(std::declval<const Matrix&>())) stored_;
-  ShiftedOperator<S> shifted_;
-  bool shift_, psd_;
-};
+template <class Stored>
+auto as_asked(const Stored& matrix, const Job& job) {
+  using S = typename Stored::Scalar;
+  return ShiftedOperator<S>(matrix, static_cast<S>(job.shift), job.psd);
+}
 
 template <class S, class Matrix>
 Outcome solve_matrix(const Job& job, const Matrix& matrix) {
-  const AsAsked<S, Matrix> A(matrix, job);
+  const auto held = stored(matrix);
+  const ShiftedOperator<S> A = as_asked(held, job);
   return solve<S>(job, {.dimension = A.dim(),
                         .spectrum = [&] { return find_spectrum<S>(A, job.solve.power); },
                         .solve = [&](const PowerOptions& options, const NoiseModel<S>& noise, const Hooks<S>& hooks,
@@ -64,8 +46,10 @@ Outcome solve_matrix(const Job& job, const Matrix& matrix) {
 template <class Matrix>
 Outcome solve_mixed(const Job& job, const Matrix& matrix) {
   const auto& single_matrix = in<float>(matrix);
-  const AsAsked<double, Matrix> A(matrix, job);
-  const AsAsked<float, std::remove_cvref_t<decltype(in<float>(matrix))>> A_single(single_matrix, job);
+  const auto held = stored(matrix);
+  const auto held_single = stored(single_matrix);
+  const ShiftedOperator<double> A = as_asked(held, job);
+  const ShiftedOperator<float> A_single = as_asked(held_single, job);
   return solve<double>(job,
                        {.dimension = A.dim(),
                         .spectrum = [&] { return find_spectrum<double>(A, job.solve.power); },

@@ -38,10 +38,10 @@ Loaded digits(bool by_label) {
   constexpr Index agents = 10;
   constexpr std::uint64_t split_seed = 5;
   const auto images = io::load_digits(intact_directory_of("digits"));
-  const Block<double> pixels = images.values / 16;
-  const Vector<double> mean = pixels.colwise().mean();
+  Block<double> pixels = images.values / 16;
+  pixels.rowwise() -= Block<double>(pixels.colwise().mean()).row(0);  // and divided by m, as the paper has it
   const Split split = by_label ? label_split(images.labels) : even_split(pixels.rows(), agents, split_seed);
-  return std::make_shared<Agents>(covariance_shards(pixels, split, &mean), GossipMatrix::ring(agents));
+  return std::make_shared<Agents>(covariance_shards(pixels, split), GossipMatrix::ring(agents));
 }
 
 // Nodes 0..49, with about n log n random edges to talk along besides.

@@ -106,6 +106,16 @@ DenseCovariance<S>::DenseCovariance(BorrowedBlock<S> data, CovarianceOptions opt
   extra_passes_ = 1;
 }
 
+template <class S>
+DenseCovariance<S> DenseCovariance<S>::about(Vector<S> mean, BorrowedBlock<S> data) {
+  require(mean.size() == data.cols(),
+          fmt::format("mean of {} features: must have {}, as the data have", mean.size(), data.cols()));
+  DenseCovariance A(data, {.center = false});
+  A.mean_ = std::move(mean);
+  A.options_.center = true;
+  return A;
+}
+
 // Rows [first, first + rows) of 2^-exponent (Phi - 1 mu'): in place where nothing is to be done, else in `buffer`.
 template <class S>
 const S* DenseCovariance<S>::centred_rows(Index first, Index rows, S* buffer, Index& stride) const {

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "hearsay/error.hpp"
 #include "hearsay/operators/covariance.hpp"
@@ -31,6 +33,19 @@ SparseCovariance<S>::SparseCovariance(CsrView<S> data, bool center) : data_(data
     mean_(j) = static_cast<S>(provisional(j) * (count(j) / samples) + sum(j) / samples);
     if (count(j) == samples) shift_(j) = mean_(j);
   }
+}
+
+template <class S>
+SparseCovariance<S> SparseCovariance<S>::about(Vector<S> mean, CsrView<S> data) {
+  require(mean.size() == data.cols,
+          fmt::format("mean of {} features: must have {}, as the data have", mean.size(), data.cols));
+  SparseCovariance A(data, false);
+  A.mean_ = std::move(mean);
+  std::vector<Index> stored(static_cast<std::size_t>(data.cols), 0);
+  for (const auto j : data.columns) ++stored[static_cast<std::size_t>(j)];
+  for (Index j = 0; j < data.cols; ++j)
+    if (stored[static_cast<std::size_t>(j)] == data.rows) A.shift_(j) = A.mean_(j);
+  return A;
 }
 
 // (Phi - 1 mu') X: stored entries less their column's shift, then what is left of the mean on every row.

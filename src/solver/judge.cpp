@@ -85,7 +85,7 @@ void Judge<S>::refuse_hopeless_momentum() const {
   if (now.edge >= now.theta_k && stagnant(run_.state.history))
     throw InvalidArgument(fmt::format(
         "momentum = {:.6g}: 2 sqrt(momentum) = {:.6g} must lie below lambda_k, which measures {:.6g} after {} "
-        "iterations without progress; --momentum auto finds a value",
+        "iterations without progress; `momentum` auto finds a value",
         std::ldexp(now.edge * now.edge / 4, 2 * run_.exponent), std::ldexp(now.edge, run_.exponent),
         std::ldexp(now.theta_k, run_.exponent), run_.state.t));
 }

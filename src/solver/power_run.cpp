@@ -30,6 +30,8 @@ PowerRun<S>::PowerRun(OperatorRef<S> matrix, const PowerOptions& wanted, const H
                .watch = options.products == Products::automatic && !facts.exact,
                .damping = plan.damping},
       goal{.tolerance = options.tolerance, .sine = options.sine_goal} {
+  require(!hooks.checkpoint || hooks.checkpoint_every >= 1,
+          fmt::format("checkpoint_every = {}: must be at least 1", hooks.checkpoint_every));
   if (hooks.reference != nullptr)
     require(hooks.reference->rows() == d(),
             fmt::format("reference of {} rows: must have {}, as the matrix has", hooks.reference->rows(), d()));

@@ -47,7 +47,7 @@ void require_no_negative_eigenvalue(double least, double slack, int exponent) {
   if (least < -slack)
     throw DataError(fmt::format(
         "matrix: has a negative eigenvalue (a Rayleigh quotient of {:.6g} was met), and the method needs a positive "
-        "semidefinite one; add a shift of at least its magnitude (--shift)",
+        "semidefinite one; add a shift of at least its magnitude (`shift`)",
         std::ldexp(least, exponent)));
 }
 

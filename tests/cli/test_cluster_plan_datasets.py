@@ -91,12 +91,17 @@ def test_a_plan_without_sense_is_refused(hearsay, arguments, saying):
     hearsay.refuses(*arguments, saying=saying)
 
 
-def test_data_sets_are_listed_with_their_place(hearsay, tmp_path):
-    result = hearsay("datasets", "list", env={"HEARSAY_DATA": str(tmp_path)})
+@pytest.mark.parametrize("words", [["datasets", "list"], ["datasets"]])
+def test_data_sets_are_listed_with_their_place(hearsay, tmp_path, words):
+    result = hearsay(*words, env={"HEARSAY_DATA": str(tmp_path)})
 
     assert result.returncode == 0 and str(tmp_path) in result.stdout
     assert all(name in result.stdout for name in ["digits", "fed-heart-disease", "ego-facebook", "amazon0302"])
     assert "not fetched" in result.stdout
+
+
+def test_data_sets_have_no_other_commands(hearsay):
+    hearsay.refuses("datasets", "lsit", saying="lsit")
 
 
 def test_a_missing_data_set_is_refused_with_the_command_that_gets_it(hearsay, tmp_path):
