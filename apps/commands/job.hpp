@@ -45,7 +45,7 @@ struct Job {
   Index restarts = 10;
 
   std::filesystem::path start, reference;                                            ///< empty: not given
-  std::filesystem::path components, scores, embedding, labels, json, trace, report;  ///< likewise
+  std::filesystem::path components, scores, embedding, labels, json, trace, report;  ///< empty: not given
   std::filesystem::path out = "figures";
   std::filesystem::path checkpoint;
   Index checkpoint_every = 100;

@@ -21,7 +21,7 @@ class Delivery {
   void text(const std::filesystem::path& path, const std::string& text);
   /// Made only where it is wanted.
   void text(const std::filesystem::path& path, const std::function<std::string()>& make);
-  /// To the file or, for "-", to standard output; made only where it is wanted, for it reads the inputs again.
+  /// To the file or, for "-", to standard output; made only where it is wanted, because it reads the inputs again.
   void json(const std::filesystem::path& path, const std::function<Json()>& make);
   /// For people, on standard output.
   void print(const std::string& text);

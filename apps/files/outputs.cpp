@@ -25,8 +25,9 @@ void check_checkpoint(const Job& job, const RunFiles& files) {
   std::vector<RunFile> needed = files.inputs();
   needed.push_back({"checkpoint", job.checkpoint});
   for (const auto& [option, path] : needed)
-    require(!is_pipe(path), fmt::format("{} = {}: must not be a pipe where there is a checkpoint, for it is read again",
-                                        option, path.string()));
+    require(!is_pipe(path),
+            fmt::format("{} = {}: must not be a pipe where there is a checkpoint, because it is read again", option,
+                        path.string()));
 }
 
 }  // namespace

@@ -195,8 +195,8 @@ struct [[nodiscard]] DecentralizedResult {
   /// The worst agent's at its last step: of X_{T-1}, while the bases are those of X_T. Where messages get lost a later
   /// X may be the worse one: agents that have converged return the one that they agreed on, and its residual.
   double residual = 0;
-  /// Likewise. Where messages were lost, the members' own bases against the common one, weighted by their eigenvalues,
-  /// as all of them told; NaN where they could not.
+  /// Of the same basis. Where messages were lost, the members' own bases against the common one, weighted by their
+  /// eigenvalues, as all of them told; NaN where they could not.
   double disagreement = 0;
   Knowledge evidence = Knowledge::estimate;  ///< of the residual
   double agreement = 0;                  ///< the largest sin(theta_k) between two local agents (see basis_agreement)

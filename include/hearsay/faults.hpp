@@ -98,7 +98,7 @@ class FaultyNetwork {
   Index diameter() const { return diameter_; }  ///< of the members' graph, and so the spectrum
   const GossipSpectrum& spectrum() const { return spectrum_; }
   const Traffic& traffic() const { return traffic_; }
-  ConstBlockView<double> untold() const { return telling_.untold; }
+  ConstBlockView<double> unsent() const { return telling_.unsent; }
   const Epoch& epoch() const { return epoch_; }
 
   void mix(const MixStep& step, ConstBlockView<double> Z, ConstBlockView<double> Z_prev, BlockView<double> out,

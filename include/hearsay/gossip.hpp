@@ -58,7 +58,7 @@ class LocalNetwork {
   Index diameter() const { return W_.diameter(); }
   const GossipSpectrum& spectrum() const { return spectrum_; }
   const Traffic& traffic() const { return traffic_; }
-  ConstBlockView<double> untold() const { return telling_.untold; }
+  ConstBlockView<double> unsent() const { return telling_.unsent; }
   const GossipMatrix& gossip_matrix() const { return W_; }
 
   void mix(const MixStep& step, ConstBlockView<double> Z, ConstBlockView<double> Z_prev, BlockView<double> out,

@@ -33,10 +33,10 @@ double rounded(MessagePrecision precision, double number);
 
 /// What the neighbours know of each agent's block, and the rest of it.
 struct Telling {
-  Block<double> told = {}, untold = {};
+  Block<double> told = {}, unsent = {};
 };
 
-/// told <- told + rounded(Z - told), and untold <- Z - told.
-void tell(MessagePrecision precision, ConstBlockView<double> Z, BlockView<double> told, BlockView<double> untold);
+/// told <- told + rounded(Z - told), and unsent <- Z - told.
+void tell(MessagePrecision precision, ConstBlockView<double> Z, BlockView<double> told, BlockView<double> unsent);
 
 }  // namespace hearsay

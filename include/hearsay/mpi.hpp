@@ -58,7 +58,7 @@ class Session {
 };
 
 /// MPI from beginning to end, and all its processes as ranks. Destroyed by an exception that is about to leave main()
-/// on one rank alone, it ends the whole job (MPI_Abort), for the others would wait for ever.
+/// on one rank alone, it ends the whole job (MPI_Abort), because the others would wait for ever.
 class World final : private Session, public Communicator {
  public:
   World(int& argc, char**& argv, std::size_t piece_bytes = default_piece_bytes);

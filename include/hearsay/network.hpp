@@ -30,7 +30,7 @@ Graph torus_graph(Index rows, Index columns);  ///< the same, its ends joined
 Graph erdos_renyi_graph(Index nodes, double probability, std::uint64_t seed);
 
 /// Every node with `degree` neighbours: random pairs of half-edges, loops and repetitions swapped away. Throws
-/// likewise.
+/// in the same case.
 Graph random_regular_graph(Index nodes, Index degree, std::uint64_t seed);
 
 /// So many more edges, between pairs drawn by the seed. Weights are not kept.
@@ -44,7 +44,7 @@ void require_connected(const Graph& graph);
 /// [lo, hi] holds every eigenvalue of W but the 1 of the constant vector.
 struct GossipSpectrum {
   double lo = 0, hi = 0;  ///< both zero for a lonely agent
-  bool measured = true;   ///< false: hi is only a bound, for the solver did not get there
+  bool measured = true;   ///< false: hi is only a bound, because the solver did not get there
 
   double gap() const;  ///< gamma_W = 1 - max(|lo|, |hi|)
 };
@@ -125,7 +125,7 @@ struct Traffic {
 /// coordinator was asked. A Z without columns is a round for the votes alone. `out` overlaps neither Z nor Z_prev, and
 /// Z_prev is not read where step.previous = 0.
 ///
-/// A network may round what it sends; then untold() is what the last round kept back of each block.
+/// A network may round what it sends; then unsent() is what the last round kept back of each block.
 template <class N>
 concept Network = requires(N& net, const N& seen, const MixStep& step, ConstBlockView<double> Z,
                            BlockView<double> out) {
@@ -154,7 +154,7 @@ struct FaultCounts {
   std::int64_t late = 0;              ///< messages that came after the patience, which is as good as never
   std::int64_t waited_rounds = 0;     ///< that everyone waited for messages less late than that
   std::int64_t crashes = 0;           ///< of agents
-  std::int64_t rejoins = 0;           ///< likewise
+  std::int64_t rejoins = 0;           ///< of agents that came back
   std::int64_t cut_off = 0;           ///< agents alive, but without a path to the members, when an epoch began
   std::int64_t fallbacks = 0;         ///< times gossip had to give way to a simpler kind
   std::int64_t control_messages = 0;  ///< acknowledgements, and their repetitions
@@ -201,7 +201,7 @@ class NetworkRef {
   Index diameter() const { return table_->diameter(object_); }
   GossipSpectrum spectrum() const { return table_->spectrum(object_); }
   Traffic traffic() const { return table_->traffic(object_); }
-  ConstBlockView<double> untold() const { return table_->untold(object_); }
+  ConstBlockView<double> unsent() const { return table_->unsent(object_); }
   void mix(const MixStep& step, ConstBlockView<double> Z, ConstBlockView<double> Z_prev, BlockView<double> out,
            BlockView<double> votes) const {
     table_->mix(object_, step, Z, Z_prev, out, votes);
@@ -231,7 +231,7 @@ class NetworkRef {
     Index (*diameter)(const void*);
     GossipSpectrum (*spectrum)(const void*);
     Traffic (*traffic)(const void*);
-    ConstBlockView<double> (*untold)(const void*);
+    ConstBlockView<double> (*unsent)(const void*);
     void (*mix)(void*, const MixStep&, ConstBlockView<double>, ConstBlockView<double>, BlockView<double>,
                 BlockView<double>);
   };
@@ -259,8 +259,8 @@ class NetworkRef {
       [](const void* object) -> GossipSpectrum { return as<N>(object).spectrum(); },
       [](const void* object) -> Traffic { return as<N>(object).traffic(); },
       [](const void* object) -> ConstBlockView<double> {
-        if constexpr (requires(const N& net) { net.untold(); })
-          return as<N>(object).untold();
+        if constexpr (requires(const N& net) { net.unsent(); })
+          return as<N>(object).unsent();
         else
           return Block<double>();
       },

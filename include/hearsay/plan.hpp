@@ -35,7 +35,7 @@ struct PlanNetwork {
   std::optional<double> local_norm{};  ///< M = max_i ||A_i||; lambda_1, the homogeneous case, when absent
   double degree = 2.0;                 ///< neighbours of an agent, for the bytes it sends
   std::string gap_source = "given";    ///< where the gap comes from, for Plan::terms
-  std::string norm_source = "given";   ///< likewise the local norm
+  std::string norm_source = "given";   ///< the same for the local norm
 };
 
 struct PlanRequest {

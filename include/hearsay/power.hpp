@@ -60,8 +60,8 @@ struct PowerOptions {
   SolveMethod method = SolveMethod::automatic;
   Momentum momentum = {};
   Damping damping = Damping::automatic;
-  /// p - k; -1 chooses: 1 under noise; where a QR is dear beside a product, 2 and as many more as make p a multiple of
-  /// 8; else max(k, 4). A number that was chosen may change on the way, one that was given does not.
+  /// p - k; -1 chooses: 1 under noise; where a QR is costly beside a product, 2 and as many more as make p a multiple
+  /// of 8; else max(k, 4). A number that was chosen may change on the way, one that was given does not.
   Index oversample = -1;
   double tolerance = 1e-10;  ///< on ||A V - V V'AV||_F / ||A V||_F
   double sine_goal = 0;      ///< where positive, converged means also sin_theta_estimate <= this
@@ -73,7 +73,7 @@ struct PowerOptions {
   bool stop_at_noise_floor = true;
   bool check_momentum = true;  ///< refuse a fixed momentum that is seen not to converge
   /// Steps from one QR to the next, with nothing measured in between; 0 chooses: 1, the paper's, where products are
-  /// noisy or dear beside a QR, else as many as the conditioning of the block allows.
+  /// noisy or costly beside a QR, else as many as the conditioning of the block allows.
   Index qr_every = 0;
   Certify certify = Certify::full;
 };
@@ -162,8 +162,8 @@ struct PowerFacts {
   double noise_floor = std::numeric_limits<double>::quiet_NaN();  ///< the residual's plateau, if one was reached
   double noise_level = 0;                                         ///< standard deviation of an entry's error
   double gap = std::numeric_limits<double>::quiet_NaN();          ///< theta_k - theta_{k+1}, from Ritz values
-  /// Of noisy products ||A V - V V'AV||_F / gap; of exact ones sharper, for the other columns of the block are known
-  /// too; at most 1.
+  /// Of noisy products ||A V - V V'AV||_F / gap; of exact ones sharper, because the other columns of the block are
+  /// known too; at most 1.
   double sin_theta_estimate = std::numeric_limits<double>::quiet_NaN();
   double momentum = 0;                   ///< beta of the last accelerated step
   double edge = 0;                       ///< b of that step

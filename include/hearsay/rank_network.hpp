@@ -56,7 +56,7 @@ class RankNetwork {
   Index diameter() const { return W_.diameter(); }
   const GossipSpectrum& spectrum() const { return spectrum_; }
   const Traffic& traffic() const { return traffic_; }  ///< of the whole network, as LocalNetwork counts it
-  ConstBlockView<double> untold() const { return untold_; }
+  ConstBlockView<double> unsent() const { return untold_; }
   const GossipMatrix& gossip_matrix() const { return W_; }
   const WireTraffic& wire() const { return wire_; }
   Transport& ranks() const { return *ranks_; }

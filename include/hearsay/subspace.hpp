@@ -1,4 +1,4 @@
-// The principal subspace by whichever method suits the products: a block Krylov space where they are exact and dear
+// The principal subspace by whichever method suits the products: a block Krylov space where they are exact and costly
 // beside a vector, the Accelerated Noisy Power Method everywhere else.
 //
 //   const auto result = principal_subspace<double>(DenseSymmetric<double>(A), {.rank = 5});

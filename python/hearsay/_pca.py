@@ -106,7 +106,7 @@ class PCA(LinearProjection):
         Stop after so many iterations in any case.
     method : {"auto", "anpm", "npm", "krylov"}
         "anpm" is the accelerated noisy power method, "npm" the plain one, "krylov" a block Krylov space, for exact
-        products; "auto" takes krylov where products are exact and dear and nothing else is said about the iteration.
+        products; "auto" takes krylov where products are exact and costly and nothing else is said about the iteration.
         ``info_.method`` names what was used.
     momentum : {"auto", "paper", "optimal", "none"} or float
         A number is the paper's beta.

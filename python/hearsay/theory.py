@@ -130,7 +130,7 @@ def log_abs_p(t: int, x: float, beta: float) -> float:
 
 
 def log_abs_q(t: int, x: float, beta: float) -> float:
-    """log|q_t(x)|, likewise."""
+    """log|q_t(x)|, where q_t itself may leave the range of a float."""
     return _theory.log_abs_q(t, x, beta)
 
 

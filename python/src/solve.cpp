@@ -51,9 +51,9 @@ struct Moment {
 };
 
 // Takes the basis back, however the function ends.
-struct Passing {
+struct BasisGuard {
   nb::object moment;
-  ~Passing() { nb::inst_ptr<Moment>(moment)->basis = {}; }
+  ~BasisGuard() { nb::inst_ptr<Moment>(moment)->basis = {}; }
 };
 
 template <class S>
@@ -61,8 +61,8 @@ bool observe(Watcher& watch, const Iteration<S>& now) {
   return watch([&now](const nb::object& callback) {
     Moment moment{.entry = now.entry, .cooling = now.cooling};
     moment.basis = [&now] { return nb::cast(given(Block<S>(now.basis))); };
-    const Passing passing{nb::cast(std::move(moment))};
-    return callback(passing.moment);
+    const BasisGuard guard{nb::cast(std::move(moment))};
+    return callback(guard.moment);
   });
 }
 
@@ -307,14 +307,14 @@ nb::dict pca_mixed(const MatrixIn<double>& data, const MatrixIn<float>& rounded,
 // ---- Eigenproblems --------------------------------------------------------------------------------------------------
 
 // What the user adds to a matrix: a shift, and the word that it has no negative eigenvalue.
-struct Matter {
+struct MatrixFacts {
   double shift = 0;
   bool psd = false;
 };
 
 template <class S, class Matrix>
-nb::dict solve_matrix(const Matrix& matrix, const Matter& matter, Request<S>& request) {
-  const ShiftedOperator<S> A(matrix, static_cast<S>(matter.shift), matter.psd);
+nb::dict solve_matrix(const Matrix& matrix, const MatrixFacts& facts, Request<S>& request) {
+  const ShiftedOperator<S> A(matrix, static_cast<S>(facts.shift), facts.psd);
   Stopwatch watch;
   PowerResult<S> result = run<S>(
       request, [&](const SolveSettings& settings) { return find_spectrum<S>(A, settings.power); },
@@ -322,8 +322,8 @@ nb::dict solve_matrix(const Matrix& matrix, const Matter& matter, Request<S>& re
         return power<S>(A, noise, options, hooks);
       });
   const double seconds = watch.seconds();
-  if (matter.shift != 0) {
-    const double shift = std::ldexp(matter.shift, -result.exponent);
+  if (facts.shift != 0) {
+    const double shift = std::ldexp(facts.shift, -result.exponent);
     result.eigenvalues.array() -= static_cast<S>(shift);
     result.certificate.nothing_missed_above -= shift;
   }

@@ -135,18 +135,18 @@ void Agents::agree_on_edge(double b, double lambda_k) {
   if (!(std::abs(b - agreed_edge_) <= negligible * (lambda_k - b))) agreed_edge_ = b;
 }
 
-std::vector<Measured> Agents::advance(ConstBlockView<double> untold) {
+std::vector<Measured> Agents::advance(ConstBlockView<double> unsent) {
   std::vector<Measured> measured(A_.size());
 #pragma omp parallel for schedule(static) num_threads(useful_threads(method_, count()))
   for (const Index i : present_) {
-    measured[static_cast<std::size_t>(i)] = measure(i, untold);
+    measured[static_cast<std::size_t>(i)] = measure(i, unsent);
     if (measured[static_cast<std::size_t>(i)].finite) factor(i);
   }
   first_ = false;
   return measured;
 }
 
-Measured Agents::measure(Index i, ConstBlockView<double> untold) {
+Measured Agents::measure(Index i, ConstBlockView<double> unsent) {
   State& agent = state(i);
   const Index k = method_.k;
   Y_.row(i) = (first_ ? 2 : 1) * S_.row(i);
@@ -189,9 +189,9 @@ Measured Agents::measure(Index i, ConstBlockView<double> untold) {
   const auto noise = [&](const Block<double>& E) -> double { return all_inside ? E.norm() : outside(E); };
   if (method_.ritz) out.sine = std::min(1.0, out.residual * out.lambda_k / std::max(1e-300, out.lambda_k - next));
   out.spread = (first_ ? 2 : 1) * noise(answer_of(block(Z_, i) - block(S_, i))) / scale;
-  if (untold.size() > 0) {
-    const Eigen::Map<const Block<double>> kept(untold.row(i).data(), method_.d, method_.p);
-    out.untold = (first_ ? 2 : 1) * noise(answer_of(kept)) / scale;
+  if (unsent.size() > 0) {
+    const Eigen::Map<const Block<double>> kept(unsent.row(i).data(), method_.d, method_.p);
+    out.unsent = (first_ ? 2 : 1) * noise(answer_of(kept)) / scale;
   }
   return out;
 }

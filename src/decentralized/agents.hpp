@@ -32,10 +32,10 @@ struct Method {
 struct Measured {
   double residual = 0;  ///< ||P - X X'P||_F / ||P||_F over the first k columns
   double spread = 0;    ///< ||(I - X X')(Z - S)||_F / ||P||_F: how far its block was from what gossip made of it
-  double untold = 0;    ///< the same of what rounding kept from the neighbours in the last round
+  double unsent = 0;    ///< the same of what rounding kept from the neighbours in the last round
   double beta = 0;      ///< of the step that ends here
   double edge = 0;      ///< b, as this agent estimates it
-  double lambda_k = 0;  ///< likewise
+  double lambda_k = 0;  ///< as this agent estimates it
   double sine = 0;      ///< the residual over the gap below lambda_k, where the block can see it; at most 1
   bool finite = true;
 };
@@ -48,9 +48,9 @@ class Agents {
   /// Z_i <- G_i or, tracked and not afresh, S_i + G_{i,t} - G_{i,t-1}.
   void prepare(bool afresh);
 
-  /// From S_i: P_i, what it tells, the next momentum, and X_{i,t+1}, R_{i,t+1}. `untold` is the network's. One entry
+  /// From S_i: P_i, what it tells, the next momentum, and X_{i,t+1}, R_{i,t+1}. `unsent` is the network's. One entry
   /// for every agent here; those that are not present tell nothing.
-  std::vector<Measured> advance(ConstBlockView<double> untold);
+  std::vector<Measured> advance(ConstBlockView<double> unsent);
 
   /// The least b and lambda_k that any agent estimated, some steps ago. Once estimates no longer rise all use the same
   /// b, for then M is the same linear map everywhere, and P = S + M owes nothing to differences between the agents; and
@@ -116,7 +116,7 @@ class Agents {
   State& state(Index i) { return states_[static_cast<std::size_t>(i)]; }
 
   void subtract_momentum(Index i);
-  Measured measure(Index i, ConstBlockView<double> untold);
+  Measured measure(Index i, ConstBlockView<double> unsent);
   SmallEigen<double> leading_ritz(const Small<double>& H, const Small<double>& lead) const;
   double edge(const Small<double>& H, double next) const;
   Block<double> answer(const Block<double>& X, Index i, const Small<double>& lead) const;

@@ -102,9 +102,9 @@ bool may_begin_wide(const DecentralizedOptions& options, bool reliable) {
 Index extra_columns(const DecentralizedOptions& options, bool estimated, bool wide) {
   const Index least = estimated ? 1 : 0;
   if (options.oversample == DecentralizedOptions::automatic) return wide ? std::max<Index>(options.rank, 4) : least;
-  require(
-      options.oversample >= least,
-      fmt::format("oversample = {}: must be at least 1, for the momentum is estimated from it", options.oversample));
+  require(options.oversample >= least,
+          fmt::format("oversample = {}: must be at least 1, because the momentum is estimated from it",
+                      options.oversample));
   require(options.oversample <= least || wide,
           fmt::format("oversample = {}: must be {}; only adeepca with automatic momentum and rounds begins with more",
                       options.oversample, least));
@@ -184,7 +184,7 @@ class Run {
       rounds_since_vote_ += pacing_.rounds();
       if (method_.tracked && net_.local_agents() == net_.agents())
         conservation_error_ = std::max(conservation_error_, agents_.conservation_error());
-      remember(agents_.advance(net_.untold()));  // X_{i,t+1}, R_{i,t+1}
+      remember(agents_.advance(net_.unsent()));  // X_{i,t+1}, R_{i,t+1}
       if (const auto verdict = decide()) return finish(*verdict, t + 1);
     }
     return finish(Status::iteration_limit, options_.max_iterations);
@@ -242,7 +242,7 @@ class Run {
     message_noise_.last = 0;
     for (const Index i : agents_.present()) {
       const Measured& agent = measured[static_cast<std::size_t>(i)];
-      const double before = pacing_.spread(agent.spread), after = pacing_.contraction() * before + agent.untold;
+      const double before = pacing_.spread(agent.spread), after = pacing_.contraction() * before + agent.unsent;
       seen_.row(i).head<votes_cast>() << agent.residual, before, after, -agent.edge, -agent.lambda_k, agent.sine,
           agent.finite ? none : not_finite;
       if (net_.unreliable()) {
@@ -252,7 +252,7 @@ class Run {
       entry_.residual = std::max(entry_.residual, agent.residual);
       entry_.disagreement = std::max(entry_.disagreement, heard_nobody(i) ? unheard : after);
       entry_.momentum = std::max(entry_.momentum, std::ldexp(agent.beta, 2 * method_.exponent));
-      message_noise_.last = std::max(message_noise_.last, agent.untold);
+      message_noise_.last = std::max(message_noise_.last, agent.unsent);
     }
     message_noise_.largest = std::max(message_noise_.largest, message_noise_.last);
     history_.push_back(entry_);

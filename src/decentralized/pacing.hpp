@@ -1,7 +1,7 @@
 // How many rounds the next gossip takes, from what the agents agreed on about the last ones.
 //
 // Gossip leaves rho_L D of the spread D between the agents, and that is the noise of the power method. Its condition,
-// ||U_-k' Xi|| <= c (lambda_k - b) sin(theta), holds if rho_L D <= kappa r, for the residual r is at least that gap
+// ||U_-k' Xi|| <= c (lambda_k - b) sin(theta), holds if rho_L D <= kappa r, because the residual r is at least that gap
 // times sin(theta): both sides are measured. So L is the least that fulfils it. Untracked, D stays and L grows as r
 // falls; tracked, D falls with r and L settles. If r stops falling all the same, kappa was too generous and is halved.
 //

@@ -127,7 +127,7 @@ double iterations_ratio(const Curves& curves, const Claim& claim) {
   return median(std::move(ratios));
 }
 
-// Likewise in rounds of gossip.
+// The same in rounds of gossip.
 double rounds_ratio(const Curves& curves, const Claim& claim) {
   const auto rounds_to = [&claim](const Trace& trace) {
     const double t = reached(trace, claim.level);

@@ -24,7 +24,7 @@ struct Problem {
   const Agents& agents;
   Index k;
   double l_k, beta, gap;
-  theory::Target target;  // of the mean iterate: half the level, for the theorem's agents end within twice epsilon
+  theory::Target target;  // of the mean iterate: half the level, because the theorem's agents end within twice epsilon
 };
 
 // X_t, X_{t-1} and R_t of one iterate, an agent's or the mean one.

@@ -62,7 +62,7 @@ struct TheoremRun {
     lower_bound,    ///< no noise; fact: the largest relative deviation from the closed form
     closed_form,    ///< that closed form itself
     tight_outside,  ///< condition (a) with 8 for c; fact: the least tangent over epsilon
-    tight_inside,   ///< condition (b) with 1 for c; likewise, and the drift from 2 epsilon
+    tight_inside,   ///< condition (b) with 1 for c; the same fact, and the drift from 2 epsilon
     main,           ///< noise scaled to (a) and (b); facts: T, the worst sine from T on over epsilon, violations, where
                     ///< the push is predicted to end, and how the recursions of the proof hold (recursions.hpp)
     small_beta,     ///< the same below beta*

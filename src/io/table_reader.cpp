@@ -81,7 +81,7 @@ double TableReader::parse_slowly(CellCursor& cursor, Index line, Index field) co
   const bool in_first_line = line == opening_.front().number;
   fail_at(lines_.name(), line, field + 1,
           fmt::format("{} is not a number{}", shown(text),
-                      in_first_line ? " (and the line is no header, for it holds numbers too)" : ""));
+                      in_first_line ? " (and the line is no header, because it holds numbers too)" : ""));
 }
 
 }  // namespace hearsay::io

@@ -21,7 +21,7 @@ void validate(const LinkFault& fault, const GossipMatrix& W) {
     for (const Index end : {fault.from, fault.to})
       require(end >= 0 && end < n, fmt::format("{}: agent {} does not exist, must lie in [0, {})", what, end, n));
     require(fault.from != fault.to && detail::find_entry(W.matrix(), fault.from, fault.to) != nullptr,
-            fmt::format("{}: no such link, for the gossip matrix has no edge between them", what));
+            fmt::format("{}: no such link, because the gossip matrix has no edge between them", what));
   }
   require(fault.probability >= 0 && fault.probability <= 1,
           fmt::format("{}: probability = {}: must lie in [0, 1]", what, fault.probability));

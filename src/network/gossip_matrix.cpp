@@ -63,9 +63,10 @@ void validate(const CsrMatrix<double>& W) {
   });
   for (Index i = 0; i < W.rows; ++i) {
     const double* own = find_entry(W, i, i);
-    require(own != nullptr && *own > 0,
-            fmt::format("gossip matrix: W({}, {}) = 0: must be positive, for an agent keeps a part of its own block", i,
-                        i));
+    require(
+        own != nullptr && *own > 0,
+        fmt::format("gossip matrix: W({}, {}) = 0: must be positive, because an agent keeps a part of its own block", i,
+                    i));
   }
   Vector<double> sum = Vector<double>::Zero(W.rows);
   each_entry(W, [&](Index i, Index, double value) { sum(i) += value; });
@@ -185,7 +186,7 @@ GossipMatrix GossipMatrix::from(CsrMatrix<double> W, const Graph& graph) {
     const double* weight = find_entry(W, i, j);
     if (weight == nullptr || *weight == 0)
       throw InvalidArgument(
-          fmt::format("gossip matrix: W({}, {}) = 0: must be positive, for an edge joins {} and {}", i, j, i, j));
+          fmt::format("gossip matrix: W({}, {}) = 0: must be positive, because an edge joins {} and {}", i, j, i, j));
   });
   return from(std::move(W));
 }

@@ -39,12 +39,12 @@ void load(const std::byte* message, std::span<double> numbers, const Convert& co
 float to_float(double number) { return static_cast<float>(number); }
 
 template <class Round>
-void tell_rounded(ConstBlockView<double> Z, BlockView<double> told, BlockView<double> untold, const Round& round) {
+void tell_rounded(ConstBlockView<double> Z, BlockView<double> told, BlockView<double> unsent, const Round& round) {
 #pragma omp parallel for schedule(static) num_threads(detail::worth_threads(10.0 * double(Z.size())))
   for (Index i = 0; i < Z.rows(); ++i)
     for (Index j = 0; j < Z.cols(); ++j) {
       told(i, j) += round(Z(i, j) - told(i, j));
-      untold(i, j) = Z(i, j) - told(i, j);
+      unsent(i, j) = Z(i, j) - told(i, j);
     }
 }
 
@@ -104,14 +104,14 @@ double rounded(MessagePrecision precision, double number) {
   return number;
 }
 
-void tell(MessagePrecision precision, ConstBlockView<double> Z, BlockView<double> told, BlockView<double> untold) {
+void tell(MessagePrecision precision, ConstBlockView<double> Z, BlockView<double> told, BlockView<double> unsent) {
   switch (precision) {
     case MessagePrecision::real64:
-      return tell_rounded(Z, told, untold, [](double change) { return change; });
+      return tell_rounded(Z, told, unsent, [](double change) { return change; });
     case MessagePrecision::real32:
-      return tell_rounded(Z, told, untold, [](double change) { return double{to_float(change)}; });
+      return tell_rounded(Z, told, unsent, [](double change) { return double{to_float(change)}; });
     case MessagePrecision::bfloat16:
-      return tell_rounded(Z, told, untold, [](double change) { return from_bfloat16(to_bfloat16(change)); });
+      return tell_rounded(Z, told, unsent, [](double change) { return from_bfloat16(to_bfloat16(change)); });
   }
 }
 

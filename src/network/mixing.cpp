@@ -56,10 +56,10 @@ void mix_messages(const CsrMatrix<double>& W, const MixStep& step, ConstBlockVie
   if (Z.cols() == 0) return;
   if (precision == MessagePrecision::real64) return mix_rows(W, step, Z, Z_prev, out);
   if (telling.told.cols() != Z.cols() || telling.told.rows() != Z.rows())
-    for (Block<double>* block : {&telling.told, &telling.untold}) block->setZero(Z.rows(), Z.cols());
-  tell(precision, Z, telling.told, telling.untold);
+    for (Block<double>* block : {&telling.told, &telling.unsent}) block->setZero(Z.rows(), Z.cols());
+  tell(precision, Z, telling.told, telling.unsent);
   mix_rows(W, step, telling.told, Z_prev, out);
-  out += (step.mixed + step.self) * telling.untold;  // which nobody else knows: the mean stays
+  out += (step.mixed + step.self) * telling.unsent;  // which nobody else knows: the mean stays
 }
 
 void maximise(const CsrMatrix<double>& W, BlockView<double> votes) {

@@ -12,8 +12,9 @@
 namespace hearsay::detail {
 
 // Columns are mixed in panels, so that a neighbour's numbers are still in the shared cache when the next agent asks for
-// them: 32 KiB a row, 32 MiB for a thousand agents. Narrower panels measure slower, for a row is then read in pieces.
-// Every engine cuts at the same columns, for the kernels may treat the last few of a panel in a way of their own.
+// them: 32 KiB a row, 32 MiB for a thousand agents. Narrower panels measure slower, because a row is then read in
+// pieces. Every engine cuts at the same columns, because the kernels may treat the last few of a panel in a way of
+// their own.
 constexpr Index panel_columns = 4096;
 
 /// out <- mixed W Z + self Z + previous Z_prev, threaded. Each number is one sum in one order, whoever computes it.

@@ -31,7 +31,7 @@ enum class Kind : std::uint32_t { block, farewell };
 struct Header {
   Kind kind;
   std::uint32_t votes;    // of each agent
-  std::uint64_t numbers;  // likewise; or the length of a farewell
+  std::uint64_t numbers;  // of each agent; or the length of a farewell
 };
 
 // Of a farewell, so that it fits wherever a message is expected.

@@ -20,7 +20,7 @@ constexpr OptionRecord table[] = {
      solver, in_decentralized},
     {"method", "", "NAME", choice, "auto", "auto|anpm|npm|krylov",
      "anpm: the accelerated noisy power method; npm: the plain one (the same as --momentum none); krylov: a block "
-     "Krylov space, for exact products; auto: krylov where products are exact and dear beside a vector and nothing "
+     "Krylov space, for exact products; auto: krylov where products are exact and costly beside a vector and nothing "
      "else is said about the iteration, else anpm",
      solver, in_solves},
     {"momentum", "", "RULE", choice, "auto", "auto|paper|optimal|none|VALUE",
@@ -54,7 +54,7 @@ constexpr OptionRecord table[] = {
      solver, in_solves | in_decentralized},
     {"qr-every", "", "N", integer, "auto", "auto, or at least 1",
      "Steps from one QR, and one look at the residual, to the next; auto: 1, the paper's, where products are noisy or "
-     "dear beside a QR, else as many as the block's conditioning allows",
+     "costly beside a QR, else as many as the block's conditioning allows",
      solver, in_solves},
     {"cooldown", "", "N", integer, "20", "at least 0",
      "Momentum-free steps after a noisy plateau; they lower a white-noise floor", solver, in_solves},
@@ -107,7 +107,8 @@ constexpr OptionRecord table[] = {
      faults, in_decentralized},
     {"crash", "", "AGENT@T", text, "", "an agent from 0 and an iteration from 1; may be repeated",
      "The agent is gone, and its data with it, before that iteration", faults, in_decentralized},
-    {"rejoin", "", "AGENT@T", text, "", "likewise", "It is back with its data", faults, in_decentralized},
+    {"rejoin", "", "AGENT@T", text, "", "an agent from 0 and an iteration from 1; may be repeated",
+     "It is back with its data", faults, in_decentralized},
     {"fault-seed", "", "S", integer, "0", "at least 0", "Drives the faults and nothing else", faults, in_decentralized},
 
     {"noise", "", "MODEL", choice, "none", "none|gaussian:SIGMA|sphere:XI|adversarial:XI",

@@ -1,9 +1,9 @@
 // Block Krylov space for exact products: when it is looked at, when it ends, and what may be said then. The space
 // itself, and the relation that residuals are read from, are in krylov_space.hpp.
 //
-// Why         Blocks of 16 columns cost little more than one where a product is dear, and half the products are needed.
-// Careful     Where as many wanted Ritz values agree as the block has columns, random columns join the block. A start
-// that
+// Why         Blocks of 16 columns cost little more than one where a product is costly, and half the products are
+// needed. Careful     Where as many wanted Ritz values agree as the block has columns, random columns join the block. A
+// start that
 //             was given proves nothing, so random columns go with it.
 // Legend      d, k, p  dimension, rank, columns kept | n  columns of the space | theta  Ritz values | V  the answer
 #include "solver/krylov.hpp"

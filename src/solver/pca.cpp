@@ -36,8 +36,8 @@ PowerResult<S> solve(const Covariance& A, const PcaOptions<S>& options, const Ho
 
 // A second solve that starts at X, told as the continuation of the first.
 template <class S>
-PowerResult<S> went_on(const PowerResult<S>& first, const Block<S>& X, OperatorRef<S> A, const PowerOptions& options,
-                       const Hooks<S>& hooks) {
+PowerResult<S> refined_from(const PowerResult<S>& first, const Block<S>& X, OperatorRef<S> A,
+                            const PowerOptions& options, const Hooks<S>& hooks) {
   const auto later = [&first](HistoryEntry entry) {
     entry.t += first.iterations;
     return entry;
@@ -104,7 +104,7 @@ PowerResult<S> solve_by_samples(const BorrowedBlock<S>& data, const DenseCovaria
   samples_side.to_features(result.basis, X);
   detail::Extracted<S> measured = detail::measure<S>(A, X, 0);
   if (result.status == Status::converged && !(measured.residual <= options.power.tolerance))
-    return went_on<S>(result, X, A, options.power, hooks);
+    return refined_from<S>(result, X, A, options.power, hooks);
   result.products += X.cols();
   ++result.passes;
   canonical_signs<S>(measured.V);

@@ -46,7 +46,7 @@ Index stride(const PowerRun<S>& run, double beta) {
   const HistoryEntry& now = run.latest();
   const Index left = run.options.max_iterations - run.state.t;
   if (run.options.qr_every > 0) return std::clamp<Index>(run.options.qr_every, 1, std::max<Index>(1, left));
-  if (!qr_is_dear(run.d(), run.p(), run.facts) || !free_to_save(run) || !(beta > 0)) return 1;
+  if (!qr_is_costly(run.d(), run.p(), run.facts) || !free_to_save(run) || !(beta > 0)) return 1;
   constexpr bool single = sizeof(S) == 4;
   const double growth = std::acosh(1 + (now.theta_1 - now.edge) / (2 * std::sqrt(beta)));
   const double by_condition = std::log(single ? tuning::condition_single : tuning::condition_double) / growth;
@@ -77,12 +77,12 @@ std::optional<Index> narrower(const PowerRun<S>& run) {
   return best < run.p() ? std::optional(best) : std::nullopt;
 }
 
-// Once, where columns are few because a QR is dear, and the Ritz values have settled.
+// Once, where columns are few because a QR is costly, and the Ritz values have settled.
 template <class S>
 std::optional<Index> wider(const PowerRun<S>& run) {
   const Index k = run.k(), wide = std::min(run.d(), whole_lines(k + std::max(k / tuning::widen_by, tuning::line)));
   const auto& history = run.state.history;
-  if (run.widened || wide <= run.p() || !columns_are_free(run) || !qr_is_dear(run.d(), run.p(), run.facts) ||
+  if (run.widened || wide <= run.p() || !columns_are_free(run) || !qr_is_costly(run.d(), run.p(), run.facts) ||
       history.size() < 2)
     return std::nullopt;
   const HistoryEntry &now = history.back(), &before = *(history.rbegin() + 1);

@@ -60,10 +60,10 @@ namespace detail {
 
 Index whole_lines(Index columns) { return (columns + tuning::line - 1) / tuning::line * tuning::line; }
 
-bool qr_is_dear(Index d, Index p, const OperatorFacts& facts) {
+bool qr_is_costly(Index d, Index p, const OperatorFacts& facts) {
   return facts.exact && facts.multiply_adds > 0 && d * p >= tuning::large_block &&
          tuning::qr_multiply_adds * static_cast<double>(d) * static_cast<double>(p) >
-             tuning::dear_beside_product * facts.multiply_adds;
+             tuning::costly_beside_product * facts.multiply_adds;
 }
 
 Plan settle(Index d, const OperatorFacts& facts, const PowerOptions& options) {
@@ -77,7 +77,7 @@ Plan settle(Index d, const OperatorFacts& facts, const PowerOptions& options) {
           "oversample = 0: adaptive momentum needs at least one column more than the rank");
   const Index extra = options.oversample >= 0 ? options.oversample
                       : noisy                 ? 1
-                      : qr_is_dear(d, 2 * k + tuning::least_oversample, facts)
+                      : qr_is_costly(d, 2 * k + tuning::least_oversample, facts)
                           ? whole_lines(k + tuning::least_extra) - k
                           : std::max(k, tuning::least_oversample);
   // A momentum given as a number, and the paper's own rule, mean the paper's recurrence unless told otherwise.

@@ -22,6 +22,6 @@ Plan settle(Index d, const OperatorFacts& facts, const PowerOptions& options);
 Index whole_lines(Index columns);
 
 /// Whether making a block orthonormal and measuring it costs more than half of multiplying it.
-bool qr_is_dear(Index d, Index p, const OperatorFacts& facts);
+bool qr_is_costly(Index d, Index p, const OperatorFacts& facts);
 
 }  // namespace hearsay::detail

@@ -71,9 +71,9 @@ inline constexpr double edge_without_gap = 0.5;
 
 // Numbers of a block below which nothing is worth saving.
 inline constexpr Index large_block = 50000;
-// A QR with what is measured beside it costs about 10 d p multiply-adds; it is dear from half of the product on.
+// A QR with what is measured beside it costs about 10 d p multiply-adds; it is costly from half of the product on.
 inline constexpr double qr_multiply_adds = 10;
-inline constexpr double dear_beside_product = 0.5;
+inline constexpr double costly_beside_product = 0.5;
 // The longest stride between two QRs that is ever chosen; qr_every may ask for more.
 inline constexpr Index longest_stride = 16;
 // How far the columns of a block may drift apart between two QRs: two passes of CholeskyQR put right 1e8 in double and

@@ -117,7 +117,7 @@ class StreamedCovariance {
   OperatorFacts facts() const { return {.positive_semidefinite = true, .exact = true}; }
 
   Index samples() const { return samples_; }       ///< known after the first product
-  const Vector<S>& mean() const { return mean_; }  ///< likewise
+  const Vector<S>& mean() const { return mean_; }  ///< known after the first product
   double divisor() const;
 
  private:

@@ -39,9 +39,9 @@ TEST(Faults, ThatCanBefallANetworkAreAccepted) {
 TEST(Faults, MustNameLinksThatExist) {
   EXPECT_EQ(refusal({.links = {{.from = 0, .to = 9}}}), "drop of link 0-9: agent 9 does not exist, must lie in [0, 6)");
   EXPECT_EQ(refusal({.links = {{.from = 0, .to = 2}}}),
-            "drop of link 0-2: no such link, for the gossip matrix has no edge between them");
+            "drop of link 0-2: no such link, because the gossip matrix has no edge between them");
   EXPECT_EQ(refusal({.links = {{.kind = LinkFault::Kind::loss, .from = 3, .to = 3}}}),
-            "loss of link 3-3: no such link, for the gossip matrix has no edge between them");
+            "loss of link 3-3: no such link, because the gossip matrix has no edge between them");
   EXPECT_EQ(refusal({.links = {{.from = 0}}}), "drop of link 0--1: must name both ends of the link, or neither");
 }
 

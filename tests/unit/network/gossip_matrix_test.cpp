@@ -106,7 +106,7 @@ TEST(GossipMatrix, OfAUserIsRefusedWithEntryValueAndRule) {
   EXPECT_EQ(refusal([] {
               return GossipMatrix::from(matrix({{0, 1}, {1, 0}}));
             }),
-            "gossip matrix: W(0, 0) = 0: must be positive, for an agent keeps a part of its own block");
+            "gossip matrix: W(0, 0) = 0: must be positive, because an agent keeps a part of its own block");
   EXPECT_EQ(refusal([] {
               return GossipMatrix::from(matrix({{1.0, 0.0}}));
             }),
@@ -124,7 +124,7 @@ TEST(GossipMatrix, OfAUserMustCoverTheGraphAndNothingElse) {
   EXPECT_EQ(refusal([&] { return GossipMatrix::from(ring, path_graph(4)); }),
             "gossip matrix: W(0, 3) = 0.25: must be 0, for no edge joins 0 and 3");
   EXPECT_EQ(refusal([&] { return GossipMatrix::from(ring, complete_graph(4)); }),
-            "gossip matrix: W(0, 2) = 0: must be positive, for an edge joins 0 and 2");
+            "gossip matrix: W(0, 2) = 0: must be positive, because an edge joins 0 and 2");
   EXPECT_EQ(refusal([&] { return GossipMatrix::from(ring, ring_graph(5)); }),
             "gossip matrix of 4 x 4: must be 5 x 5, as the graph has 5 nodes");
 }

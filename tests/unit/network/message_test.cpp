@@ -53,13 +53,13 @@ TEST(Message, KeepsWhatIsNotFinite) {
 
 TEST(Message, TellsABlockThatRestsEverMoreExactly) {
   const Block<double> Z = random_block(3, 50, 1);
-  Block<double> told = Block<double>::Zero(3, 50), untold(3, 50);
+  Block<double> told = Block<double>::Zero(3, 50), unsent(3, 50);
   double error = Z.norm();
   for (int round = 0; round < 5; ++round) {
-    tell(MessagePrecision::bfloat16, Z, told, untold);
-    EXPECT_EQ(untold, Z - told);
-    EXPECT_LE(untold.norm(), error / 256);
-    error = untold.norm();
+    tell(MessagePrecision::bfloat16, Z, told, unsent);
+    EXPECT_EQ(unsent, Z - told);
+    EXPECT_LE(unsent.norm(), error / 256);
+    error = unsent.norm();
   }
   EXPECT_LE(error, 1e-12 * Z.norm());
 }
@@ -80,7 +80,7 @@ TEST(RoundedGossip, AveragesAsFarAsDoubles) {
   for (const MessagePrecision precision : precisions) {
     LocalNetwork net(GossipMatrix::ring(12), precision);
     EXPECT_LE((gossip(net, GossipKind::plain, 800, Z) - mean).norm(), 1e-12) << name(precision);
-    EXPECT_LE(net.untold().norm(), 1e-12);
+    EXPECT_LE(net.unsent().norm(), 1e-12);
   }
 }
 

@@ -63,7 +63,7 @@ void expect_same_bits(Transport& ranks, const GossipMatrix& W, Index numbers, co
   if (net.local_agents() == 0) return;
   EXPECT_EQ(net.traffic(), local.traffic());
   if (options.precision != MessagePrecision::real64) {
-    EXPECT_EQ(Block<double>(net.untold()), rows_of(net, local.untold()));
+    EXPECT_EQ(Block<double>(net.unsent()), rows_of(net, local.unsent()));
   }
 }
 

@@ -77,7 +77,7 @@ TEST(Stride, OnAGraphTakesFewQrsAndFindsWhatThePapersStepsFind) {
   EXPECT_LE(strided.passes, every.passes + every.passes / 4);
 }
 
-// Twelve eigenvalues above a gap, in a product so dear that the block begins with twice as many columns.
+// Twelve eigenvalues above a gap, in a product so costly that the block begins with twice as many columns.
 CallbackOperator<double> dear_product() {
   return {3000,
           [](ConstBlockView<double> X, BlockView<double> Y) {
