@@ -48,6 +48,7 @@ void read_result(std::string_view bytes) {
   DecentralizedResult result;
   detail::get_summary(reader, result);
   detail::require_whole(agents, 2, 1);
+  detail::require_contributors(result.contributors, 2);
   for (const auto& agent : agents) fuzz::check(agent.basis.allFinite());
   fuzz::check(result.status <= Status::communication_failed);
 }

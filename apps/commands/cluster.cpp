@@ -15,6 +15,7 @@
 #include "hearsay/kmeans.hpp"
 #include "hearsay/operators/stored.hpp"
 #include "reports/report.hpp"
+#include "reports/run_page.hpp"
 
 namespace hearsay::app {
 
@@ -24,7 +25,7 @@ template <class S>
 Outcome embed(const Job& job, const Graph& graph) {
   const NormalisedGraph<S> A(graph);
   return solve<S>(job, {.dimension = A.dim(),
-                        .spectrum = [&] { return find_spectrum<S>(A, job.solve); },
+                        .spectrum = [&] { return find_spectrum<S>(A, job.solve.power); },
                         .solve =
                             [&](const PowerOptions& options, const NoiseModel<S>& noise, const Hooks<S>& hooks,
                                 const Watch& watch) {
@@ -126,6 +127,14 @@ int run(Job job) {
   delivery.block(job.embedding, made.outcome.power.basis);
   delivery.text(job.labels, labels_csv(made.graph, made.clusters));
   const Report report{job, made.graph.nodes, made.outcome};
+  delivery.text(job.report, [&] {
+    PageData page{.scores = made.outcome.power.basis.leftCols(std::min<Index>(3, made.outcome.power.basis.cols())),
+                  .group_name = "cluster",
+                  .cluster_sizes = sizes_of(made.clusters),
+                  .more = cluster_text(made)};
+    for (const auto cluster : made.clusters.assignment) page.groups.push_back(fmt::to_string(cluster));
+    return run_page(report, page);
+  });
   return deliver(
       delivery, report, [&] { return cluster_json(report, made); }, cluster_text(made));
 }

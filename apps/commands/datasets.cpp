@@ -19,13 +19,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Where it would be read from, first.
+std::string_view state_of(const io::Dataset& dataset, const std::optional<fs::path>& directory) {
+  const bool here = directory && io::locate(dataset, *directory).missing.empty();
+  if (io::is_built_in(dataset)) return here ? "here, built in" : "built in";
+  return here ? "here" : "not fetched";
+}
+
 int list() {
-  const fs::path directory = data_directory();
-  std::string text = fmt::format("In {}:\n\n", terminal_safe(directory.string()));
+  std::optional<fs::path> directory;
+  std::string text;
+  try {
+    directory = data_directory();
+    text = fmt::format("In {}:\n\n", terminal_safe(directory->string()));
+  } catch (const InvalidArgument& error) {
+    text = fmt::format("In the program alone ({}):\n\n", error.what());
+  }
   for (const io::Dataset& dataset : io::datasets()) {
-    const bool here = io::locate(dataset, directory).missing.empty();
-    text += fmt::format("  {:<18} {:<12} {}\n", dataset.name, here ? "here" : "not fetched", dataset.description);
-    text += fmt::format("  {:<18} {:<12} {}\n", "", "", dataset.homepage);
+    text += fmt::format("  {:<18} {:<14} {}\n", dataset.name, state_of(dataset, directory), dataset.description);
+    text += fmt::format("  {:<18} {:<14} {}\n", "", "", dataset.homepage);
   }
   say(text);
   return done;
@@ -33,11 +45,13 @@ int list() {
 
 int path(const std::string& name) {
   const io::Dataset& dataset = io::find_dataset(name);
-  const fs::path directory = data_directory();
-  const io::DatasetLocation location = io::locate(dataset, directory);
+  const io::DatasetLocation location = io::locate(dataset, data_directory());
   for (const fs::path& file : location.missing)
-    throw InvalidArgument(fmt::format("{}: {} is missing; get it with: hearsay datasets fetch {}", dataset.name,
-                                      file.string(), dataset.name));
+    throw InvalidArgument(fmt::format("{}: {} {}: hearsay datasets fetch {}", dataset.name, file.string(),
+                                      io::is_built_in(dataset)
+                                          ? "is not there; the data set is built in, and put there by"
+                                          : "is missing; get it with",
+                                      dataset.name));
   // A program gets the very names.
   const bool for_people = isatty(STDOUT_FILENO) != 0;
   for (const fs::path& file : location.paths)
@@ -93,7 +107,8 @@ int fetch(const Request& request) {
         if (file.sha256 == request.sha256)
           write_text(io::trusted_digest_file(directory / file.path), request.sha256 + "\n");
   }
-  for (const fs::path& file : fetched) say(fmt::format("fetched {}\n", terminal_safe(file.string())));
+  for (const fs::path& file : fetched)
+    say(fmt::format("{} {}\n", io::is_built_in(dataset) ? "put there" : "fetched", terminal_safe(file.string())));
   if (fetched.empty())
     say(fmt::format("{}: already complete in {}\n", dataset.name, terminal_safe(directory.string())));
   return done;
@@ -103,14 +118,20 @@ int fetch(const Request& request) {
 
 void add_datasets(CLI::App& root, Action& action) {
   CLI::App* app = root.add_subcommand("datasets", "Public data sets: where they lie, and how to get them");
-  app->require_subcommand(1);
+  app->require_subcommand(0, 1);
+  app->callback([app, &action] {
+    if (app->get_subcommands().empty()) action = list;
+  });
   app->footer(
-      "They lie in $HEARSAY_DATA, else in the user's cache directory.\n"
+      "digits and fed-heart-disease are built in: they need no file. The others lie in $HEARSAY_DATA, else in the "
+      "user's\n"
+      "cache directory. A copy of a built-in one that lies there is read in its place, and must have the same "
+      "SHA-256.\n"
       "\n"
       "Examples:\n"
-      "  hearsay datasets list\n"
-      "  hearsay datasets fetch digits\n"
-      "  hearsay pca digits -k 10");
+      "  hearsay datasets                      (lists them)\n"
+      "  hearsay pca digits -k 10\n"
+      "  hearsay datasets fetch ego-facebook");
   auto request = std::make_shared<Request>();
   const std::string names = "digits, fed-heart-disease, ego-facebook or amazon0302";
 
@@ -120,7 +141,7 @@ void add_datasets(CLI::App& root, Action& action) {
   where->add_option("NAME", request->name, names)->type_name("")->required();
   where->callback([request, &action] { action = [request] { return path(request->name); }; });
 
-  CLI::App* get = app->add_subcommand("fetch", "Download and verify a data set; complete files are left alone");
+  CLI::App* get = app->add_subcommand("fetch", "Get and verify a data set; complete files are left alone");
   get->add_option("NAME", request->name, names)->type_name("")->required();
   get->add_option("--to", request->to, "Put it here instead of the data directory")->type_name("DIR");
   get->add_flag("-q,--quiet", request->quiet, "No progress line");

@@ -28,13 +28,14 @@
 #include "hearsay/operators/compose.hpp"
 #include "hearsay/spectrum.hpp"
 #include "reports/decentralized_report.hpp"
+#include "reports/run_page.hpp"
 
 namespace hearsay::app {
 namespace {
 
 // A = (1/n) sum A_i, which nobody has but a simulation.
 Spectrum pooled_spectrum(const Job& job, const std::vector<OperatorRef<double>>& A) {
-  return find_spectrum<double>(SumOperator<double>(A, 1 / static_cast<double>(A.size())), job.solve);
+  return find_spectrum<double>(SumOperator<double>(A, 1 / static_cast<double>(A.size())), job.solve.power);
 }
 
 // What is asked of the pooled data: the answer to compare with, and the momentum that takes lambda_{k+1}.
@@ -107,6 +108,7 @@ std::vector<double> sines_against(const std::optional<Block<double>>& reference,
 void deliver(Delivery& delivery, const DecentralizedReport& report) {
   const Job& job = report.job;
   delivery.text(job.trace, trace_csv(report.result));
+  delivery.text(job.report, [&report] { return run_page(report); });
   delivery.json(job.json, [&report] { return result_json(report); });
   if (!job.prints_json()) delivery.print(summary(report));
 }
@@ -220,7 +222,7 @@ int run(Job job, const Ranks& launched) {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   DecentralizedResult& result = outcome.result;
   if (!federation.shards.empty() && ranks.size() == 1)
-    result.eigenvalues *= covariance_scale(federation.shards, result.contributors);
+    result.eigenvalues *= covariance_scale(federation.shards, result.contributors, job.center);
   result.notes.insert(result.notes.begin(), known.notes.begin(), known.notes.end());
   result.notes.insert(result.notes.begin(), federation.notes.begin(), federation.notes.end());
   if (interrupt.interrupted()) result.notes.push_back("interrupted: these are the best bases so far");

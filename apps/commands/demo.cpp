@@ -6,7 +6,11 @@
 #include <cmath>
 
 #include "commands/commands.hpp"
+#include "drawings/figure.hpp"
 #include "drawings/plot.hpp"
+#include "files/outputs.hpp"
+#include "hearsay/error.hpp"
+#include "hearsay/io/file.hpp"
 #include "hearsay/noise.hpp"
 #include "hearsay/operators/stored.hpp"
 #include "hearsay/random.hpp"
@@ -16,6 +20,7 @@ namespace hearsay::app {
 namespace {
 
 constexpr Index dimension = 400, rank = 5;
+constexpr std::size_t iterations_drawn = 1401;  // enough to see the slowest at its floor
 constexpr double gap = 0.01, noise_norm = 1e-4, wanted_sine = 1e-2;
 
 struct Example {
@@ -55,7 +60,26 @@ Curve curve(char mark, const std::string& name, const Run& run, std::size_t leng
   return drawn;
 }
 
-int run_demo() {
+// The same curves, drawn.
+std::string drawing(const std::vector<Curve>& curves) {
+  std::vector<NamedCurve> drawn;
+  for (const Curve& curve : curves) {
+    NamedCurve& named = drawn.emplace_back(NamedCurve{.name = curve.name, .x = {}, .y = curve.values});
+    for (std::size_t t = 0; t < curve.values.size(); ++t) named.x.push_back(static_cast<double>(t));
+  }
+  const Chart chart = curves_chart("demo",
+                                   {.name = "demo",
+                                    .title = "Five leading eigenvectors, from noisy products",
+                                    .x = {.label = "iteration"},
+                                    .y = {.label = "sin(theta), the error", .logarithmic = true},
+                                    .curves = {}},
+                                   drawn);
+  return charts_svg({chart}, "");
+}
+
+int run_demo(const std::filesystem::path& svg) {
+  require(svg.empty() || svg.extension() == ".svg", fmt::format("svg = {}: must end in .svg", svg.string()));
+  if (!svg.empty()) io::require_writable(svg);
   fmt::print(
       "A {0} x {0} matrix that nobody holds: all we can ask for is its product with a block of vectors, and every\n"
       "answer is off by an adversary's error of norm {1:g}. Wanted: its {2} leading eigenvectors. The next eigenvalue\n"
@@ -78,9 +102,12 @@ int run_demo() {
   row("accelerated, centred damping (the default)", centred);
 
   const auto length = static_cast<std::size_t>(std::max<Index>(200, npm.reached / 2));
-  fmt::print("\n{}\n", plot({curve('n', "noisy power method", npm, length), curve('a', "ANPM", anpm, length),
-                             curve('c', "ANPM, centred damping", centred, length)},
-                            "sin(theta), the error of the subspace"));
+  const auto curves = [&](std::size_t most) {
+    return std::vector<Curve>{curve('n', "noisy power method", npm, most), curve('a', "ANPM", anpm, most),
+                              curve('c', "ANPM, centred damping", centred, most)};
+  };
+  fmt::print("\n{}\n", plot(curves(length), "sin(theta), the error of the subspace"));
+  if (!svg.empty()) write_text(svg, drawing(curves(iterations_drawn)));
   fmt::print(
       "{:.1f} times fewer iterations, the same final accuracy. No run claims to have converged: each stops at the "
       "noise\n"
@@ -98,7 +125,9 @@ int run_demo() {
 
 void add_demo(CLI::App& root, Action& action) {
   CLI::App* command = root.add_subcommand("demo", "Watch the method at work on a small example of its own");
-  command->callback([&action] { action = run_demo; });
+  auto svg = std::make_shared<std::string>();
+  command->add_option("--svg", *svg, "Draw the curves into this file too")->type_name("FILE.svg");
+  command->callback([svg, &action] { action = [svg] { return run_demo(*svg); }; });
 }
 
 }  // namespace hearsay::app

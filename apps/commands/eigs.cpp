@@ -11,6 +11,7 @@
 #include "hearsay/operators/compose.hpp"
 #include "hearsay/operators/stored.hpp"
 #include "reports/report.hpp"
+#include "reports/run_page.hpp"
 
 namespace hearsay::app {
 
@@ -26,36 +27,18 @@ SparseSymmetric<S> stored(const CsrMatrix<S>& matrix) {
 }
 
 // The matrix with what the user adds to it: a shift, and the word that it has no negative eigenvalue.
-template <class S, class Matrix>
-class AsAsked {
- public:
-  using Scalar = S;
-
-  AsAsked(const Matrix& matrix, const Job& job)
-      : stored_(stored(matrix)), shifted_(stored_, static_cast<S>(job.shift)), shift_(job.shift != 0), psd_(job.psd) {}
-  AsAsked(const AsAsked&) = delete;
-  AsAsked& operator=(const AsAsked&) = delete;
-
-  Index dim() const { return stored_.dim(); }
-  void apply(ConstBlockView<S> X, BlockView<S> Y) const { shift_ ? shifted_.apply(X, Y) : stored_.apply(X, Y); }
-  OperatorFacts facts() const {
-    OperatorFacts facts = (shift_ ? OperatorRef<S>(shifted_) : OperatorRef<S>(stored_)).facts();
-    facts.positive_semidefinite = facts.positive_semidefinite || psd_;
-    return facts;
-  }
-  double norm_bound() const { return (shift_ ? OperatorRef<S>(shifted_) : OperatorRef<S>(stored_)).norm_bound(); }
-
- private:
-  decltype(stored(std::declval<const Matrix&>())) stored_;
-  ShiftedOperator<S> shifted_;
-  bool shift_, psd_;
-};
+template <class Stored>
+auto as_asked(const Stored& matrix, const Job& job) {
+  using S = typename Stored::Scalar;
+  return ShiftedOperator<S>(matrix, static_cast<S>(job.shift), job.psd);
+}
 
 template <class S, class Matrix>
 Outcome solve_matrix(const Job& job, const Matrix& matrix) {
-  const AsAsked<S, Matrix> A(matrix, job);
+  const auto held = stored(matrix);
+  const ShiftedOperator<S> A = as_asked(held, job);
   return solve<S>(job, {.dimension = A.dim(),
-                        .spectrum = [&] { return find_spectrum<S>(A, job.solve); },
+                        .spectrum = [&] { return find_spectrum<S>(A, job.solve.power); },
                         .solve = [&](const PowerOptions& options, const NoiseModel<S>& noise, const Hooks<S>& hooks,
                                      const Watch&) { return power<S>(A, noise, options, hooks); }});
 }
@@ -63,11 +46,13 @@ Outcome solve_matrix(const Job& job, const Matrix& matrix) {
 template <class Matrix>
 Outcome solve_mixed(const Job& job, const Matrix& matrix) {
   const auto& single_matrix = in<float>(matrix);
-  const AsAsked<double, Matrix> A(matrix, job);
-  const AsAsked<float, std::remove_cvref_t<decltype(in<float>(matrix))>> A_single(single_matrix, job);
+  const auto held = stored(matrix);
+  const auto held_single = stored(single_matrix);
+  const ShiftedOperator<double> A = as_asked(held, job);
+  const ShiftedOperator<float> A_single = as_asked(held_single, job);
   return solve<double>(job,
                        {.dimension = A.dim(),
-                        .spectrum = [&] { return find_spectrum<double>(A, job.solve); },
+                        .spectrum = [&] { return find_spectrum<double>(A, job.solve.power); },
                         .solve = [&](const PowerOptions& options, const NoiseModel<double>&, const Hooks<double>& hooks,
                                      const Watch& watch) { return mixed_power(A_single, A, options, hooks, watch); }});
 }
@@ -103,6 +88,7 @@ int run(Job job) {
   Delivery delivery;
   delivery.block(job.components, result.basis);
   const Report report{job, result.basis.rows(), outcome};
+  delivery.text(job.report, [&] { return run_page(report, {.features = data.column_names}); });
   return deliver(delivery, report);
 }
 

@@ -45,12 +45,13 @@ std::vector<fs::path> files_of(const Job& job) {
 
 Shards heart_shards(const Job& job, const Transport& ranks, std::vector<std::string>& centers) {
   locate_input(job.input);  // or says how to get it
-  io::FederatedTable heart = io::load_fed_heart_disease(data_directory());
+  io::FederatedTable heart = io::load_fed_heart_disease(directory_of(io::find_dataset(job.input)));
   const auto agents = static_cast<Index>(heart.tables.size());
   Shards shards{.agents = agents, .local = agents_here(agents, ranks)};
   for (const Index agent : shards.local) {
     shards.rows.push_back(std::move(heart.tables[static_cast<std::size_t>(agent)]));
     shards.names.push_back(heart.centers[static_cast<std::size_t>(agent)]);
+    shards.columns.push_back(heart.features);
   }
   centers = std::move(heart.centers);
   return shards;
@@ -221,12 +222,14 @@ Federation federation_of(Holding holding, const Job& job, Transport& ranks) {
     federation.notes.push_back(
         fmt::format("{}: its columns were put into the order of the first shard's, by their names", shard));
   const ShardTotals totals = totals_of(ranks, holding.shards);
-  federation.held = {.dimension = totals.dimension,
-                     .samples = totals.samples,
-                     .samples_of = totals.sizes,
-                     .sources = std::move(holding.sources),
-                     .split = holding.apart ? "a shard each" : "split " + job.text("split", "even"),
-                     .centred = job.center};
+  federation.held = {
+      .dimension = totals.dimension,
+      .samples = totals.samples,
+      .samples_of = totals.sizes,
+      .sources = std::move(holding.sources),
+      .features = holding.shards.columns.empty() ? std::vector<std::string>{} : holding.shards.columns.front(),
+      .split = holding.apart ? "a shard each" : "split " + job.text("split", "even"),
+      .centred = job.center};
   ranks.everywhere([&] { federation.shards = covariance_shards(std::move(holding.shards), totals, job.center); });
   return federation;
 }

@@ -38,6 +38,7 @@ constexpr Setter setters[] = {
     {"embedding", [](Job& job, const std::string& text) { job.embedding = text; }},
     {"labels", [](Job& job, const std::string& text) { job.labels = text; }},
     {"json", [](Job& job, const std::string& text) { job.json = text; }},
+    {"report", [](Job& job, const std::string& text) { job.report = text; }},
     {"trace", [](Job& job, const std::string& text) { job.trace = text; }},
     {"out", [](Job& job, const std::string& text) { job.out = text; }},
     {"faults", [](Job& job, const std::string& text) { job.faults_file = text; }},

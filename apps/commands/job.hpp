@@ -44,8 +44,8 @@ struct Job {
   std::optional<Index> clusters;
   Index restarts = 10;
 
-  std::filesystem::path start, reference;                                    ///< empty: not given
-  std::filesystem::path components, scores, embedding, labels, json, trace;  ///< likewise
+  std::filesystem::path start, reference;                                            ///< empty: not given
+  std::filesystem::path components, scores, embedding, labels, json, trace, report;  ///< likewise
   std::filesystem::path out = "figures";
   std::filesystem::path checkpoint;
   Index checkpoint_every = 100;

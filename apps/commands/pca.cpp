@@ -12,6 +12,7 @@
 #include "files/outputs.hpp"
 #include "hearsay/operators/covariance.hpp"
 #include "reports/report.hpp"
+#include "reports/run_page.hpp"
 
 namespace hearsay::app {
 
@@ -23,6 +24,7 @@ struct Analysis {
   Outcome outcome = {};
   SampleFacts facts = {};
   Block<double> scores = {};
+  PageData page = {};
 };
 
 template <class S>
@@ -51,6 +53,8 @@ Index samples(const CsrMatrix<S>& data) {
   return data.rows;
 }
 
+bool wants_scores(const Job& job) { return !job.scores.empty() || !job.report.empty(); }
+
 template <class S>
 SampleFacts facts_of(const PcaResult<S>& result, bool centred) {
   return {.samples = result.samples,
@@ -66,12 +70,12 @@ Analysis analyse(const Job& job, const Data& data) {
   Analysis analysis{.dimension = features(data)};
   const Problem<S> problem{
       .dimension = features(data),
-      .spectrum = [&] { return find_spectrum<S>(covariance(data, job.center), job.solve); },
+      .spectrum = [&] { return find_spectrum<S>(covariance(data, job.center), job.solve.power); },
       .solve =
           [&](const PowerOptions& options, const NoiseModel<S>& noise, const Hooks<S>& hooks, const Watch&) {
             PcaResult<S> result = pca<S>(data, {.power = options, .center = job.center, .noise = noise}, hooks);
             analysis.facts = facts_of(result, job.center);
-            if (!job.scores.empty()) analysis.scores = pca_scores<S>(data, result).template cast<double>();
+            if (wants_scores(job)) analysis.scores = pca_scores<S>(data, result).template cast<double>();
             return std::move(result.power);
           }};
   analysis.outcome = solve<S>(job, problem);
@@ -99,13 +103,13 @@ Analysis analyse_mixed(const Job& job, const Data& data) {
   const auto A_single = covariance(single_data, job.center);
   const Problem<double> problem{
       .dimension = features(data),
-      .spectrum = [&] { return find_spectrum<double>(A, job.solve); },
+      .spectrum = [&] { return find_spectrum<double>(A, job.solve.power); },
       .solve =
           [&](const PowerOptions& options, const NoiseModel<double>&, const Hooks<double>& hooks, const Watch& watch) {
             PcaResult<double> result = described(mixed_power(A_single, A, options, hooks, watch), A, samples(data));
             result.total_variance = std::ldexp(A.total_variance(), A.facts().exponent);
             analysis.facts = facts_of(result, job.center);
-            if (!job.scores.empty()) analysis.scores = pca_scores<double>(data, result);
+            if (wants_scores(job)) analysis.scores = pca_scores<double>(data, result);
             return std::move(result.power);
           }};
   analysis.outcome = solve<double>(job, problem);
@@ -119,7 +123,7 @@ Analysis analyse_stream(const Job& job) {
   const StreamedCovariance<double> A(*rows, job.center, job.block_rows);
   const Problem<double> problem{
       .dimension = A.dim(),
-      .spectrum = [&] { return find_spectrum<double>(A, job.solve); },
+      .spectrum = [&] { return find_spectrum<double>(A, job.solve.power); },
       .solve =
           [&](const PowerOptions& options, const NoiseModel<double>& noise, const Hooks<double>& hooks, const Watch&) {
             PowerResult<double> solved = power<double>(A, noise, options, hooks);
@@ -149,14 +153,24 @@ int run(Job job) {
   check_outputs(job);
   const Analysis analysis = [&job] {
     if (job.stream) return analyse_stream(job);
-    const io::Data data = load_samples(job);
-    return std::visit([&job](const auto& matrix) { return analyse_as_asked(job, matrix); }, data.matrix);
+    io::Data data = load_samples(job);
+    Analysis made = std::visit([&job](const auto& matrix) { return analyse_as_asked(job, matrix); }, data.matrix);
+    made.page = {.groups = std::move(data.labels),
+                 .group_name = data.label_name.empty() ? "label" : data.label_name,
+                 .features = std::move(data.column_names)};
+    return made;
   }();
 
   Delivery delivery;
   delivery.block(job.components, analysis.outcome.power.basis);
   delivery.block(job.scores, analysis.scores);
   const Report report{job, analysis.dimension, analysis.outcome, analysis.facts};
+  delivery.text(job.report, [&] {
+    PageData page = analysis.page;
+    page.scores = analysis.scores.leftCols(std::min<Index>(3, analysis.scores.cols()));
+    if (job.stream) page.without = "The rows were streamed and not kept, so there are no scores to draw.";
+    return run_page(report, page);
+  });
   return deliver(delivery, report);
 }
 

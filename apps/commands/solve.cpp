@@ -74,7 +74,7 @@ void save(const Job& job, const PowerState<S>& state, const std::string& identit
     for (const std::string& note : notes)
       if (note.starts_with(told)) return;
     notes.push_back(
-        fmt::format("{}not written at iteration {}, and the solve went on: {}", told, state.t, error.what()));
+        fmt::format("{}not written at iteration {}, and the solve went on: {}", told, state.t, in_flags(error.what())));
     warn(notes.back());
   }
 }

@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <system_error>
 
 #include "formats/escapes.hpp"
 #include "hearsay/error.hpp"
+#include "hearsay/options.hpp"
 
 namespace hearsay::app {
 
@@ -45,9 +47,18 @@ void print_raw(std::string_view text) {
 
 void say(std::string_view text) { print_raw(terminal_safe(text, true)); }
 
+std::string in_flags(std::string_view message) {
+  return in_words(message, [](std::string_view name) -> std::optional<std::string> {
+    const auto table = option_table();
+    const bool known = std::any_of(table.begin(), table.end(), [&](const auto& option) { return option.name == name; });
+    if (!known && name != "sha256") return std::nullopt;  // that one is of `datasets fetch` alone
+    return fmt::format("--{}", name);
+  });
+}
+
 void warn(std::string_view message) noexcept {
   try {
-    put_error(fmt::format("hearsay: {}\n", terminal_safe(message)));
+    put_error(fmt::format("hearsay: {}\n", terminal_safe(in_flags(message))));
   } catch (...) {  // no memory for the words
     put_error("hearsay: failed\n");
   }

@@ -16,7 +16,10 @@ void say(std::string_view text);
 /// The same as it is, for programs to read.
 void print_raw(std::string_view text);
 
-/// "hearsay: message", one line on standard error; where that is closed, nothing.
+/// A message of the library with its options spelt as flags.
+std::string in_flags(std::string_view message);
+
+/// "hearsay: message", one line on standard error, options spelt as flags; where that is closed, nothing.
 void warn(std::string_view message) noexcept;
 
 /// Files must not take the places of standard input, output and error, or what is printed would end up in them.

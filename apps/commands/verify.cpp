@@ -19,6 +19,7 @@
 #include "formats/json_reader.hpp"
 #include "hearsay/angles.hpp"
 #include "hearsay/error.hpp"
+#include "hearsay/io/built_in.hpp"
 #include "hearsay/io/file.hpp"
 #include "hearsay/io/matrix.hpp"
 #include "hearsay/linalg.hpp"
@@ -184,7 +185,7 @@ void check_words(const PlainJson& result, const std::optional<Block<double>>& V,
   if (A.dim() > largest_verified_spectrum)
     return findings.leave_out("certificate", fmt::format("its bounds are checked up to dimension {}; this is {}",
                                                          largest_verified_spectrum, A.dim()));
-  const Spectrum spectrum = find_spectrum<double>(A.reference(), job.solve);
+  const Spectrum spectrum = find_spectrum<double>(A.reference(), job.solve.power);
   const double largest = std::abs(A.in_unit_of_result(spectrum.values(0)));
   if (counted) {
     const double above = real(missed, "above") + slack.relative * largest;
@@ -230,7 +231,8 @@ int run(const std::string& path, std::string components) try {
   const auto provenance = value<PlainJson>(result, path, "provenance");
   // Names are as they were given: from where the run was started, or from where the result lies.
   for (const PlainJson& input : value<PlainJson>(provenance, path, "inputs"))
-    if (!is_there(value<std::string>(input, path, "path")) && fs::path(path).has_parent_path()) {
+    if (const auto name = value<std::string>(input, path, "path");
+        !io::built_in_file(name) && !is_there(name) && fs::path(path).has_parent_path()) {
       fs::current_path(fs::path(path).parent_path(), unknown);
       break;
     }

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "drawings/canvas.hpp"
 #include "experiments/experiment.hpp"
 
 namespace hearsay::app {
@@ -20,8 +21,14 @@ struct Drawing {
 };
 std::vector<Drawing> drawings(const experiments::Experiment& experiment, const experiments::Outcome& outcome);
 
-/// The style sheet that the classes in a panel refer to: once per page, or per file.
-std::string_view figure_style();
+Chart chart_of(const Drawing& drawing, const std::string& id);
+
+/// Curves without a band; NaN is not drawn. `spec` gives title and axes.
+struct NamedCurve {
+  std::string name;
+  std::vector<double> x, y;
+};
+Chart curves_chart(const std::string& id, experiments::PanelSpec spec, const std::vector<NamedCurve>& curves);
 
 /// An <svg> element for a page that has the style sheet. `id` is unique on the page.
 std::string panel_svg(const Drawing& drawing, const std::string& id);

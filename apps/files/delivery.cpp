@@ -26,6 +26,10 @@ void Delivery::text(const std::filesystem::path& path, const std::string& text) 
   if (!path.empty()) attempt([&] { write_text(path, text); });
 }
 
+void Delivery::text(const std::filesystem::path& path, const std::function<std::string()>& make) {
+  if (!path.empty()) attempt([&] { write_text(path, make()); });
+}
+
 void Delivery::json(const std::filesystem::path& path, const std::function<Json()>& make) {
   if (!path.empty()) attempt([&] { write_json(path, make()); });
 }

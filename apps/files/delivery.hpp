@@ -19,6 +19,8 @@ class Delivery {
   /// .npy or .csv, by the ending; nothing when the path is empty, as below.
   void block(const std::filesystem::path& path, const Block<double>& values);
   void text(const std::filesystem::path& path, const std::string& text);
+  /// Made only where it is wanted.
+  void text(const std::filesystem::path& path, const std::function<std::string()>& make);
   /// To the file or, for "-", to standard output; made only where it is wanted, for it reads the inputs again.
   void json(const std::filesystem::path& path, const std::function<Json()>& make);
   /// For people, on standard output.

@@ -21,15 +21,15 @@ using experiments::GraphRun;
 using Loaded = std::shared_ptr<const Agents>;
 
 // Where a data set lies, once it has shown that it is the one.
-std::filesystem::path directory_of(std::string_view name) {
+std::filesystem::path intact_directory_of(std::string_view name) {
   const io::Dataset& dataset = io::find_dataset(name);
-  const std::filesystem::path directory = data_directory();
+  const std::filesystem::path directory = directory_of(dataset);
   if (io::locate(dataset, directory).missing.empty()) io::require_intact(dataset, directory);
   return directory;  // the loader tells what is missing
 }
 
 Loaded heart() {
-  const auto centers = io::load_fed_heart_disease(directory_of("fed-heart-disease"));
+  const auto centers = io::load_fed_heart_disease(intact_directory_of("fed-heart-disease"));
   return std::make_shared<Agents>(covariance_shards(centers.tables), GossipMatrix::ring(4));
 }
 
@@ -37,11 +37,11 @@ Loaded heart() {
 Loaded digits(bool by_label) {
   constexpr Index agents = 10;
   constexpr std::uint64_t split_seed = 5;
-  const auto images = io::load_digits(directory_of("digits"));
-  const Block<double> pixels = images.values / 16;
-  const Vector<double> mean = pixels.colwise().mean();
+  const auto images = io::load_digits(intact_directory_of("digits"));
+  Block<double> pixels = images.values / 16;
+  pixels.rowwise() -= Block<double>(pixels.colwise().mean()).row(0);  // and divided by m, as the paper has it
   const Split split = by_label ? label_split(images.labels) : even_split(pixels.rows(), agents, split_seed);
-  return std::make_shared<Agents>(covariance_shards(pixels, split, &mean), GossipMatrix::ring(agents));
+  return std::make_shared<Agents>(covariance_shards(pixels, split), GossipMatrix::ring(agents));
 }
 
 // Nodes 0..49, with about n log n random edges to talk along besides.
@@ -50,7 +50,7 @@ Loaded ego_facebook() {
   constexpr std::uint64_t network_seed = 125;
   std::vector<std::int32_t> first(nodes);
   std::iota(first.begin(), first.end(), 0);
-  const Graph friends = subgraph(io::load_ego_facebook(directory_of("ego-facebook")), first);
+  const Graph friends = subgraph(io::load_ego_facebook(intact_directory_of("ego-facebook")), first);
   return std::make_shared<Agents>(node_operators(friends),
                                   GossipMatrix::metropolis(with_random_edges(friends, extra_edges, network_seed)));
 }
@@ -80,7 +80,7 @@ void load_graph(GraphRun& run) {
   const bool real = run.data == known[0] && io::locate(io::find_dataset(known[0]), data_directory()).missing.empty();
   run.stand_in = !real;
   const auto& [nodes, communities, inside, outside, seed] = run.generated;
-  run.graph = std::make_shared<Graph>(real ? io::load_amazon0302(directory_of("amazon0302"))
+  run.graph = std::make_shared<Graph>(real ? io::load_amazon0302(intact_directory_of("amazon0302"))
                                            : planted_partition(nodes, communities, inside, outside, seed));
 }
 

@@ -7,7 +7,7 @@
 
 #include "files/run_files.hpp"
 #include "hearsay/error.hpp"
-#include "hearsay/io/datasets.hpp"
+#include "hearsay/io/built_in.hpp"
 #include "hearsay/io/file.hpp"
 #include "hearsay/io/npy.hpp"
 #include "hearsay/qr.hpp"
@@ -39,12 +39,18 @@ io::Data stacked(const io::FederatedTable& federation) {
   Index rows = 0;
   for (const auto& table : federation.tables) rows += table.rows();
   Block<double> all(rows, static_cast<Index>(federation.features.size()));
+  std::vector<std::string> centers;
   Index first = 0;
-  for (const auto& table : federation.tables) {
+  for (std::size_t i = 0; i < federation.tables.size(); ++i) {
+    const auto& table = federation.tables[i];
     all.middleRows(first, table.rows()) = table;
     first += table.rows();
+    centers.insert(centers.end(), static_cast<std::size_t>(table.rows()), federation.centers[i]);
   }
-  return {.matrix = std::move(all), .column_names = federation.features, .labels = {}, .label_name = {}};
+  return {.matrix = std::move(all),
+          .column_names = federation.features,
+          .labels = std::move(centers),
+          .label_name = "center"};
 }
 
 }  // namespace
@@ -53,11 +59,22 @@ std::filesystem::path data_directory() {
   return io::data_directory(std::getenv("HEARSAY_DATA"), std::getenv("XDG_CACHE_HOME"), std::getenv("HOME"));
 }
 
+// A copy on a disk comes first: who has put one there, or has pointed HEARSAY_DATA at one, means it.
+std::filesystem::path directory_of(const io::Dataset& dataset) {
+  if (!io::is_built_in(dataset)) return data_directory();
+  try {
+    const std::filesystem::path directory = data_directory();
+    if (io::locate(dataset, directory).missing.empty()) return directory;
+  } catch (const InvalidArgument&) {  // no directory for data
+  }
+  return io::built_in_directory();
+}
+
 std::filesystem::path locate_input(const std::string& input) {
   require(!input.empty(), "input: must name a file or a data set");
   const io::Dataset* dataset = dataset_named(input);
   if (dataset == nullptr) return input;
-  const std::filesystem::path directory = data_directory();
+  const std::filesystem::path directory = directory_of(*dataset);
   const io::DatasetLocation location = io::locate(*dataset, directory);
   require(location.missing.empty(), fmt::format("{}: the data set is not in {}; get it with: hearsay datasets fetch {}",
                                                 input, directory.string(), input));
@@ -74,7 +91,7 @@ io::Data load_samples(const Job& job) {
   const io::Dataset* dataset = dataset_of_samples(job.input);
   const std::filesystem::path path = locate_input(job.input);
   if (dataset != nullptr && dataset->name == "fed-heart-disease")
-    return stacked(io::load_fed_heart_disease(data_directory()));
+    return stacked(io::load_fed_heart_disease(directory_of(*dataset)));
   return io::read_data(path, table_options(job, dataset));
 }
 
@@ -125,12 +142,12 @@ std::string configuration(const Job& job) {
   }
   const io::Dataset* dataset = dataset_named(job.input);
   std::vector<std::filesystem::path> files{locate_input(job.input)};
-  if (dataset != nullptr) files = io::locate(*dataset, data_directory()).paths;
+  if (dataset != nullptr) files = io::locate(*dataset, directory_of(*dataset)).paths;
   text += fmt::format(" input={}", files.front().filename().string());
   if (!job.start.empty()) files.push_back(job.start);
   std::string digests;
   for (const auto& file : files) {
-    require(std::filesystem::is_regular_file(file),
+    require(io::built_in_file(file) || std::filesystem::is_regular_file(file),
             fmt::format("checkpoint: {} must be a file that can be read again, and is none", file.string()));
     digests += io::sha256_file(file);
   }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "commands/job.hpp"
+#include "hearsay/io/datasets.hpp"
 #include "hearsay/io/edge_list.hpp"
 #include "hearsay/io/matrix.hpp"
 #include "hearsay/io/rows.hpp"
@@ -15,6 +16,10 @@ namespace hearsay::app {
 
 /// Where data sets lie: the door reads the environment, the library does not.
 std::filesystem::path data_directory();
+
+/// The directory of one data set: that of the others where all its files are there, else the one built in where the
+/// library carries it. The files are not looked into.
+std::filesystem::path directory_of(const io::Dataset& dataset);
 
 /// A file by that name, or else the file of a data set. Throws InvalidArgument for a data set that is not there yet.
 std::filesystem::path locate_input(const std::string& input);

@@ -29,13 +29,10 @@ class OfSamples : public MeasuredMatrix {
  public:
   OfSamples(Matrix data, const Job& job, int exponent) : data_(std::move(data)) {
     exponent_ = exponent;
-    if (const auto* dense = std::get_if<Block<double>>(&data_)) {
+    if (const auto* dense = std::get_if<Block<double>>(&data_))
       dense_ = std::make_unique<DenseCovariance<double>>(*dense, CovarianceOptions{.center = job.center});
-      // Agents divide by all the samples, centred or not.
-      if (job.command == "decentralized") factor_ = dense_->divisor() / static_cast<double>(dense->rows());
-    } else {
+    else
       sparse_ = std::make_unique<SparseCovariance<double>>(std::get<CsrMatrix<double>>(data_), job.center);
-    }
   }
   OperatorRef<double> reference() const override {
     return dense_ ? OperatorRef<double>(*dense_) : OperatorRef<double>(*sparse_);
@@ -131,7 +128,7 @@ double identity_part_of(const auto& facts) {
 double MeasuredMatrix::identity_part() const { return identity_part_of(reference().facts()); }
 
 double MeasuredMatrix::in_unit_of_result(double eigenvalue) const {
-  const double own = std::ldexp(eigenvalue * factor_, reference().facts().exponent - exponent_);
+  const double own = std::ldexp(eigenvalue, reference().facts().exponent - exponent_);
   return own - std::ldexp(shift_, -exponent_);
 }
 

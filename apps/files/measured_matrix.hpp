@@ -23,7 +23,7 @@ class MeasuredMatrix {
   double in_unit_of_result(double eigenvalue) const;
 
  protected:
-  double shift_ = 0, factor_ = 1;
+  double shift_ = 0;
   int exponent_ = 0;  // of the result
 };
 

@@ -6,6 +6,7 @@
 
 #include "files/run_files.hpp"
 #include "hearsay/error.hpp"
+#include "hearsay/io/built_in.hpp"
 #include "hearsay/io/file.hpp"
 #include "hearsay/linalg.hpp"
 #include "hearsay/version.hpp"
@@ -24,6 +25,8 @@ Json described(const RunFile& file) {
 }  // namespace
 
 Json file_facts(const std::filesystem::path& path) {
+  if (const auto carried = io::built_in_file(path))
+    return {{"bytes", carried->size()}, {"sha256", io::sha256_hex(*carried)}};
   std::error_code unknown;
   if (!std::filesystem::is_regular_file(path, unknown)) return {{"bytes", nullptr}, {"sha256", nullptr}};
   const auto bytes = std::filesystem::file_size(path, unknown);

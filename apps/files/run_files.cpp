@@ -10,6 +10,7 @@
 
 #include "files/inputs.hpp"
 #include "hearsay/error.hpp"
+#include "hearsay/io/built_in.hpp"
 #include "hearsay/io/datasets.hpp"
 #include "hearsay/io/shards.hpp"
 
@@ -67,6 +68,7 @@ const std::vector<FileOption>& file_options() {
       {"embedding", Way::out, {".npy", ".csv"}},
       {"labels", Way::out, {".csv"}},
       {"trace", Way::out, {".csv"}},
+      {"report", Way::out, {".html", ".svg"}},
       {"json", Way::out, {}, {"-"}},
       {"checkpoint", Way::out}};
   return known;
@@ -95,8 +97,8 @@ std::vector<RunFile> data_files(const Job& job, const std::string& input) {
   }
   for (const io::Dataset& dataset : io::datasets())
     if (dataset.name == input)
-      for (const fs::path& file : io::locate(dataset, data_directory()).paths)
-        if (is_there(file)) files.push_back({fmt::format("data set {}", input), file});
+      for (const fs::path& file : io::locate(dataset, directory_of(dataset)).paths)
+        if (io::built_in_file(file) || is_there(file)) files.push_back({fmt::format("data set {}", input), file});
   return files;
 }
 

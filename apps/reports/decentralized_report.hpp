@@ -14,10 +14,11 @@ namespace hearsay::app {
 /// What the agents hold, as far as it can be told: counts, never data.
 struct Holdings {
   Index dimension = 0;
-  Index samples = 0;                      ///< zero where agents are nodes of a graph
-  std::vector<Index> samples_of = {};     ///< each agent's
-  std::vector<std::string> sources = {};  ///< the file of each agent, where it has one of its own
-  std::string split = {};                 ///< in words
+  Index samples = 0;                       ///< zero where agents are nodes of a graph
+  std::vector<Index> samples_of = {};      ///< each agent's
+  std::vector<std::string> sources = {};   ///< the file of each agent, where it has one of its own
+  std::vector<std::string> features = {};  ///< the names of the columns, where they have any
+  std::string split = {};                  ///< in words
   bool centred = false;
 };
 

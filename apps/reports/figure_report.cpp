@@ -10,6 +10,7 @@
 #include "drawings/figure.hpp"
 #include "formats/escapes.hpp"
 #include "hearsay/version.hpp"
+#include "reports/page.hpp"
 
 namespace hearsay::app {
 
@@ -36,30 +37,6 @@ Tally tally(const std::vector<Reproduced>& all) {
 std::string interval(const std::optional<double>& at_least, const std::optional<double>& at_most) {
   if (at_least && at_most) return fmt::format("from {:g} to {:g}", *at_least, *at_most);
   return at_least ? fmt::format("at least {:g}", *at_least) : fmt::format("at most {:g}", at_most.value_or(0));
-}
-
-std::string_view page_style() {
-  return R"(:root{color-scheme:light dark;--paper:#fff;--ink:#222;--soft:#666;--line:#ddd;--good:#0a6b3d;--bad:#b3261e;--odd:#8a5a00}
-@media (prefers-color-scheme:dark){:root{--paper:#16181c;--ink:#e6e6e6;--soft:#a0a6ad;--line:#363a40;--good:#5fd49a;--bad:#ff8a80;--odd:#f0c83c}}
-*{box-sizing:border-box}
-body{margin:0 auto;max-width:1240px;padding:1rem clamp(.8rem,3vw,2rem);background:var(--paper);color:var(--ink);
-font:16px/1.5 system-ui,-apple-system,"Segoe UI","DejaVu Sans",sans-serif}
-h1{font-size:1.6rem;line-height:1.25;margin:.6rem 0}h2{font-size:1.25rem;margin:2.2rem 0 .3rem}
-p{max-width:75ch;margin:.4rem 0}a{color:inherit}
-.panels{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,460px),1fr));gap:.6rem 1rem}
-.panels svg{width:100%;height:auto;display:block}
-.wide{overflow-x:auto}
-table{border-collapse:collapse;width:100%;font-size:.92rem;margin:.6rem 0}
-th,td{text-align:left;vertical-align:top;padding:.35rem .6rem .35rem 0;border-bottom:1px solid var(--line)}
-td.n{white-space:nowrap;font-variant-numeric:tabular-nums}
-.holds{color:var(--good);font-weight:600}.fails{color:var(--bad);font-weight:600}.departs,.untested{color:var(--odd);font-weight:600}
-caption{text-align:left;font-weight:600;padding:.4rem 0}
-.soft,figcaption,summary{color:var(--soft)}
-pre{overflow-x:auto;font-size:.8rem;border:1px solid var(--line);padding:.6rem}
-nav a{margin-right:1rem}
-@media (max-width:640px){thead{display:none}tr{display:block;border-bottom:1px solid var(--line);padding:.4rem 0}caption{display:block}td.n{white-space:normal}
-td{display:block;border:0;padding:.1rem 0}td[data-name]::before{content:attr(data-name) ": ";color:var(--soft)}table.facts td:first-child{font-weight:600}}
-)";
 }
 
 std::string value_text(double value) { return std::isfinite(value) ? fmt::format("{:.4g}", value) : "not measured"; }
@@ -224,28 +201,26 @@ std::string page_html(const std::vector<Reproduced>& all, const Circumstances& c
         fmt::format("<a href=\"#{}\">{}</a>", html_id(done.file.experiment.name), html_safe(done.file.experiment.name));
     sections += section(done);
   }
-  return fmt::format(
-      "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
-      "<title>The Accelerated Noisy Power Method, reproduced</title>\n<link rel=\"icon\" href=\"data:,\">\n"
-      "<style>\n{style}{figures}</style></head><body>\n"
-      "<h1>The Accelerated Noisy Power Method, reproduced</h1>\n"
-      "<p>The experiments of P. Aguié, M. Even and L. Massoulié, <i>Improved Analysis of the Accelerated Noisy Power "
-      "Method with Applications to Decentralized PCA</i> (2026), run again by hearsay {version}, drawn, and held "
-      "against "
-      "what the paper says of them.</p>\n"
-      "<p><span class=\"{mood}\">{tally}.</span></p>\n<nav>{links}</nav>\n{sections}"
-      "<h2>Where and when</h2>\n<p class=\"soft\">{processor}; {threads} threads, {kernels} kernels; {compiler}. "
-      "Finished "
-      "{finished} after {seconds:.0f} s. The same experiments give the same numbers on any number of threads.</p>\n"
-      "<pre>{command}</pre>\n</body></html>\n",
-      fmt::arg("style", page_style()), fmt::arg("figures", figure_style()), fmt::arg("version", version),
-      fmt::arg("mood", tally(all).failed == 0 ? "holds" : "fails"), fmt::arg("tally", tally_text(all)),
-      fmt::arg("links", links), fmt::arg("sections", sections),
-      fmt::arg("processor", html_safe(circumstances.processor)), fmt::arg("threads", circumstances.threads),
-      fmt::arg("kernels", html_safe(circumstances.kernels)), fmt::arg("compiler", html_safe(circumstances.compiler)),
-      fmt::arg("finished", circumstances.finished), fmt::arg("seconds", circumstances.seconds),
-      fmt::arg("command", html_safe(circumstances.command)));
+  const std::string title = "The Accelerated Noisy Power Method, reproduced";
+  return html_page(
+      title,
+      fmt::format(
+          "<h1>{title}</h1>\n"
+          "<p>The experiments of P. Aguié, M. Even and L. Massoulié, <i>Improved Analysis of the Accelerated Noisy "
+          "Power "
+          "Method with Applications to Decentralized PCA</i> (2026), run again by hearsay {version}, drawn, and held "
+          "against what the paper says of them.</p>\n"
+          "<p><span class=\"{mood}\">{tally}.</span></p>\n<nav>{links}</nav>\n{sections}"
+          "<h2>Where and when</h2>\n<p class=\"soft\">{processor}; {threads} threads, {kernels} kernels; {compiler}. "
+          "Finished {finished} after {seconds:.0f} s. The same experiments give the same numbers on any number of "
+          "threads.</p>\n<pre>{command}</pre>\n",
+          fmt::arg("title", title), fmt::arg("version", version),
+          fmt::arg("mood", tally(all).failed == 0 ? "holds" : "fails"), fmt::arg("tally", tally_text(all)),
+          fmt::arg("links", links), fmt::arg("sections", sections),
+          fmt::arg("processor", html_safe(circumstances.processor)), fmt::arg("threads", circumstances.threads),
+          fmt::arg("kernels", html_safe(circumstances.kernels)),
+          fmt::arg("compiler", html_safe(circumstances.compiler)), fmt::arg("finished", circumstances.finished),
+          fmt::arg("seconds", circumstances.seconds), fmt::arg("command", html_safe(circumstances.command))));
 }
 
 }  // namespace hearsay::app

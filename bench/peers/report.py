@@ -113,6 +113,8 @@ def markdown(results):
 
 
 def draw_lines(axis, rows, accuracies):
+    from matplotlib.ticker import NullLocator
+
     drawn = {}
     for name, (colour, marker, dash) in STYLES.items():
         points = sorted(((row["seconds"], row["accuracy"]) for row in rows if row["peer"] == name), key=lambda p: -p[1])
@@ -125,7 +127,7 @@ def draw_lines(axis, rows, accuracies):
             )  # fmt: skip
     axis.set(yscale="log", ylabel="sin(theta) reached, at most")
     axis.set_yticks(accuracies)
-    axis.yaxis.minorticks_off()
+    axis.yaxis.set_minor_locator(NullLocator())
     axis.margins(y=0.15)
     axis.invert_yaxis()
     return drawn
@@ -176,6 +178,8 @@ def plot(results, path):
     for axis in list(axes.flat)[len(titles) :]:
         axis.axis("off")
     if drawn:
-        figure.legend(drawn.values(), drawn.keys(), loc="outside lower center", ncols=2 * columns, frameon=False)
-    figure.savefig(path, dpi=110)
+        # Below the panels, where "outside" (matplotlib 3.7) would put it.
+        figure.legend(drawn.values(), drawn.keys(), loc="upper center", bbox_to_anchor=(0.5, 0), ncol=2 * columns,
+                      frameon=False)  # fmt: skip
+    figure.savefig(path, dpi=110, bbox_inches="tight")
     pyplot.close(figure)

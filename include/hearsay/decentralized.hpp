@@ -45,8 +45,8 @@ Split given_split(std::span<const std::int32_t> assignment, Index agents);
 int data_exponent(double largest);
 
 /// A_i = weight Phi_i'Phi_i, with Phi_i = 2^exponent times the rows given, which it keeps. With weight n/m for m rows
-/// in all, the average over the agents is Phi'Phi/m. No rows at all make it zero. Throws DataError for rows whose
-/// squares are not finite.
+/// in all, the average over the agents is Phi'Phi/m; with n/(m - 1), for rows that are centred, their sample
+/// covariance. No rows at all make it zero. Throws DataError for rows whose squares are not finite.
 class CovarianceShard {
  public:
   using Scalar = double;
@@ -66,13 +66,18 @@ class CovarianceShard {
   bool formed_ = false;
 };
 
-/// One per agent, weighted n/m; `mean`, if given, is subtracted from every row: it must be the mean of all the data for
-/// the average to be their covariance.
+/// What the products of m rows are divided by, here as in pca(): m - 1 where their mean was subtracted, and at least 1,
+/// else m.
+double covariance_divisor(Index samples, bool centred);
+
+/// One per agent, the average of which is Phi'Phi/m; `mean`, if given, is subtracted from every row first: where it is
+/// the mean of all the data, the average is their sample covariance, divided by m - 1.
 std::vector<CovarianceShard> covariance_shards(const Block<double>& data, const Split& split,
                                                const Vector<double>* mean = nullptr);
 
-/// The same for shards that are apart already; all must have the same columns.
-std::vector<CovarianceShard> covariance_shards(const std::vector<Block<double>>& shards);
+/// The same for shards that are apart already, and `centred` where their common mean has been subtracted; all must have
+/// the same columns.
+std::vector<CovarianceShard> covariance_shards(const std::vector<Block<double>>& shards, bool centred = false);
 
 /// What node i of an undirected graph knows of A = I + D^{-1/2} S D^{-1/2}: [A_i]_ii = n, [A_i]_ij = [A_i]_ji =
 /// n/(2 sqrt(d_i d_j)) for its neighbours j. Not positive semidefinite by itself; the average is.
@@ -201,7 +206,7 @@ struct [[nodiscard]] DecentralizedResult {
   UndefinedPart cluster;                 ///< that k cuts in two, where fewer than k are defined
   bool nonnegative = false;              ///< A is known to have no eigenvalue below zero
   Vector<double> next_eigenvalue;        ///< the (k+1)-th of each local agent; NaN without a column to spare
-  Index rounds_per_iteration;            ///< L, as finally used
+  Index rounds_per_iteration = 0;        ///< L, as finally used
   Index restarts = 0;                    ///< times the rounds given were too few and were raised
   Traffic traffic;                       ///< of this run
   MessageNoise message_noise;            ///< part of the disagreement
@@ -232,9 +237,10 @@ DecentralizedResult decentralized_pca(NetworkRef net, std::span<const OperatorRe
 Traffic planned_traffic(const GossipMatrix& W, Index dimension, const DecentralizedOptions& options,
                         MessagePrecision precision = MessagePrecision::real64);
 
-/// What turns the eigenvalues of a result into those of Phi'Phi/m' of the contributors' own m' rows, where each of the
-/// n shards is weighted n/m: (n'/n) (m/m') for n' contributors. One where all contribute; zero where m' is.
-double covariance_scale(std::span<const CovarianceShard> shards, std::span<const Index> contributors);
+/// What turns the eigenvalues of a result into those of the contributors' own m' rows: with D the divisor of all rows,
+/// and D' that of theirs, (n'/n) (D/D') for n' contributors of n. One where all contribute; zero where m' is.
+double covariance_scale(std::span<const CovarianceShard> shards, std::span<const Index> contributors,
+                        bool centred = false);
 
 /// The largest sin(theta_k) between two of the bases: over all pairs of up to 64; beyond, the sum of the two largest
 /// against the first basis, which bounds it from above.

@@ -50,8 +50,8 @@ struct ShardTotals {
 /// there at all; InvalidArgument where an agent has no shard, or two. Collective.
 ShardTotals totals_of(Transport& ranks, const Shards& shards);
 
-/// A_i = (n/m) Phi_i'Phi_i of the agents here, the mean of all the data subtracted from their rows first if asked; as
-/// products of 2^-exponent Phi_i.
+/// A_i = (n/m) Phi_i'Phi_i of the agents here; if asked, the mean of all the data is subtracted from their rows first,
+/// and A_i = (n/(m - 1)) Phi_i'Phi_i. As products of 2^-exponent Phi_i.
 std::vector<CovarianceShard> covariance_shards(Shards shards, const ShardTotals& totals, bool center);
 
 /// The same call on ranks, A[i] of the i-th agent here: runs, and brings together what the ranks found. At rank 0 the

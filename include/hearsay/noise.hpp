@@ -59,6 +59,7 @@ class NoisyOperator {
 
   Index dim() const { return A_.dim(); }
   void apply(ConstBlockView<S> X, BlockView<S> Y) const;
+  bool apply_step(ConstBlockView<S> X, S shift, S beta, ConstBlockView<S> Z, BlockView<S> Y) const;
   OperatorFacts facts() const;
   double norm_bound() const { return A_.norm_bound(); }  ///< of A itself
   std::uint64_t position() const { return products_; }
@@ -68,6 +69,8 @@ class NoisyOperator {
   const Block<S>& last_noise() const { return Xi_; }
 
  private:
+  void add_noise(ConstBlockView<S> X, BlockView<S> Y) const;
+
   OperatorRef<S> A_;
   NoiseModel<S> model_;
   mutable std::uint64_t products_ = 0;

@@ -49,7 +49,7 @@ class OperatorRef {
   OperatorFacts facts() const { return table_->facts(object_); }
 
   /// Y <- A X - shift X - beta Z in one pass over Y, where the operator has a member `apply_step` that can; false, and
-  /// nothing done, where it has none.
+  /// nothing done, where it has none. That of an operator made of another returns whether the other could.
   bool apply_step(ConstBlockView<S> X, S shift, S beta, ConstBlockView<S> Z, BlockView<S> Y) const {
     return table_->apply_step(object_, X, shift, beta, Z, Y);
   }
@@ -84,7 +84,11 @@ class OperatorRef {
       [](const void* object, ConstBlockView<S> X, BlockView<S> Y) { as<Op>(object).apply(X, Y); },
       [](const void* object, [[maybe_unused]] ConstBlockView<S> X, [[maybe_unused]] S shift, [[maybe_unused]] S beta,
          [[maybe_unused]] ConstBlockView<S> Z, [[maybe_unused]] BlockView<S> Y) -> bool {
-        if constexpr (requires(const Op& A) { A.apply_step(X, shift, beta, Z, Y); })
+        if constexpr (requires(const Op& A) {
+                        { A.apply_step(X, shift, beta, Z, Y) } -> std::same_as<bool>;
+                      })
+          return as<Op>(object).apply_step(X, shift, beta, Z, Y);
+        else if constexpr (requires(const Op& A) { A.apply_step(X, shift, beta, Z, Y); })
           return as<Op>(object).apply_step(X, shift, beta, Z, Y), true;
         else
           return (void)object, false;

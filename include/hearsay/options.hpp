@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -101,6 +102,11 @@ double parse_real(std::string_view name, std::string_view text);
 
 /// The candidate a misspelt word most likely means; empty when none is near.
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);
+
+/// A message of the library as a door says it. The library writes an option as `name`, in backquotes, as the table has
+/// it; `spell` gives the door's own word for that, or nothing for what is no option, and stays as it is.
+std::string in_words(std::string_view message,
+                     const std::function<std::optional<std::string>(std::string_view name)>& spell);
 
 /// "; did you mean X?", or nothing.
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates);

@@ -43,7 +43,7 @@ PcaResult<S> pca(const CsrMatrix<S>& data, const PcaOptions<S>& options, const H
 template <class S>
 PcaResult<S> pca(const CsrView<S>& data, const PcaOptions<S>& options, const Hooks<S>& hooks = {});
 
-/// (Phi - 1 mean') components: m x k.
+/// (Phi - 1 mean') components: m x k, with the mean of the result; the data may be others than those of the analysis.
 template <class S>
 Block<S> pca_scores(const Block<S>& data, const PcaResult<S>& result);
 template <class S>

@@ -60,7 +60,9 @@ struct PowerOptions {
   SolveMethod method = SolveMethod::automatic;
   Momentum momentum = {};
   Damping damping = Damping::automatic;
-  Index oversample = -1;     ///< p - k; -1 chooses: 1 under noise, max(k/2, 4) where a QR is dear, else max(k, 4)
+  /// p - k; -1 chooses: 1 under noise; where a QR is dear beside a product, 2 and as many more as make p a multiple of
+  /// 8; else max(k, 4). A number that was chosen may change on the way, one that was given does not.
+  Index oversample = -1;
   double tolerance = 1e-10;  ///< on ||A V - V V'AV||_F / ||A V||_F
   double sine_goal = 0;      ///< where positive, converged means also sin_theta_estimate <= this
   Index max_iterations = 1000;
@@ -145,7 +147,7 @@ struct Hooks {
   bool observe_basis = true;  ///< false: Iteration::basis may be empty, which spares large sparse solves some work
   /// Called every checkpoint_every iterations with the state to save.
   std::function<void(const PowerState<S>&)> checkpoint = {};
-  Index checkpoint_every = 100;
+  Index checkpoint_every = 100;           ///< at least 1
   const PowerState<S>* resume = nullptr;  ///< go on from here
   const Block<S>* start = nullptr;        ///< a warm start: d x any number of columns, missing ones are random
   const Block<S>* reference = nullptr;    ///< d x k: fills history[].sin_theta

@@ -3,8 +3,7 @@
 
 #include <string>
 
-#include "hearsay/operator.hpp"
-#include "hearsay/options.hpp"
+#include "hearsay/power.hpp"
 
 namespace hearsay {
 
@@ -20,8 +19,9 @@ struct Spectrum {
   std::string source = {};     ///< how it was found, for people
 };
 
-/// By a dense eigensolver where the dimension allows, else by a noise-free solve for k + 1 eigenvalues.
+/// By a dense eigensolver where the dimension allows, else by a noise-free solve for k + 1 eigenvalues with this rank,
+/// tolerance (1e-8 at least), iterations (10,000 at least) and seed.
 template <class S>
-Spectrum find_spectrum(OperatorRef<S> exact, const SolveSettings& settings);
+Spectrum find_spectrum(OperatorRef<S> exact, const PowerOptions& options);
 
 }  // namespace hearsay

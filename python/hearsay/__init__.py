@@ -10,10 +10,8 @@ floor, or at a limit.
 (array([3.]), 'converged')
 """
 
-from __future__ import annotations
-
-import os
-from typing import TYPE_CHECKING, Any
+import os as _os
+import typing as _typing
 
 from hearsay import _core, gossip, noise, theory
 from hearsay._eigsh import eigsh
@@ -21,7 +19,7 @@ from hearsay._errors import CommunicationError, DataError, Error, InvalidArgumen
 from hearsay._plan import Plan, plan
 from hearsay._result import Certificate, Cluster, DecentralizedInfo, EigshResult, Info
 
-if TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
     from hearsay import plots as plots
     from hearsay._decentralized import DecentralizedPCA as DecentralizedPCA
     from hearsay._pca import PCA as PCA
@@ -77,7 +75,7 @@ def set_threads(count: int) -> None:
     _core.set_threads(count)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _typing.Any:
     import importlib
 
     if name == "plots":
@@ -90,9 +88,9 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(set(globals()) | set(__all__))
+    return sorted({name for name in globals() if name.startswith("__")} | set(__all__))
 
 
 # The threads of OpenMP do not survive a fork, and waiting for them would never end: a forked child goes on with one.
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=lambda: _core.set_threads(1))
+if hasattr(_os, "register_at_fork"):
+    _os.register_at_fork(after_in_child=lambda: _core.set_threads(1))

@@ -59,7 +59,8 @@ class DecentralizedPCA(LinearProjection):
     message_precision : {"double", "single", "bfloat16"}
         What blocks are rounded to on their way. Changes are sent, so that the rounding fades.
     center : bool
-        Subtract the mean of all the data, which agents would find by gossip too.
+        Subtract the mean of all the data, which agents would find by gossip too. Without it the matrix is X'X /
+        n_samples, as in PCA.
     random_state : int, None, RandomState or Generator
         Of the start block, which all agents share, and of a random topology.
     callback : function, optional
@@ -70,7 +71,8 @@ class DecentralizedPCA(LinearProjection):
     Attributes
     ----------
     components_, explained_variance_, explained_variance_ratio_, mean_, n_components_, n_samples_, n_features_in_
-        As the first agent has them; the variances are those of the whole data's covariance.
+        As the first agent has them; the variances are those of the whole data's covariance, divided by n_samples_ - 1
+        as in PCA, and so are ``info_.eigenvalues``.
     agent_components_ : ndarray (agents, n_components_, n_features_in_)
         What each agent ends with.
     agreement_ : float
@@ -161,20 +163,20 @@ class DecentralizedPCA(LinearProjection):
                 made = _core.decentralized_pca(
                     self.gossip_matrix_._core,
                     shards,
+                    bool(self.center),
                     options,
                     None if reference is None else np.ascontiguousarray(np.asarray(reference, dtype=float).T),
                     watch,
                 )
         self.info_: DecentralizedInfo = decentralized_info_from(made, tolerance)
-        # The solver's matrix is divided by m, a covariance by m - 1.
-        unbiased = samples / (samples - 1) if self.center else 1.0
+        divisor = samples - 1 if self.center else samples
         exponent = self.info_.exponent
         if exponent:
             shards = [np.ldexp(shard, -(exponent // 2)) for shard in shards]
-        total = sum(float(np.vdot(shard, shard)) for shard in shards) / samples * unbiased
+        total = sum(float(np.vdot(shard, shard)) for shard in shards) / divisor
         self.agent_components_ = np.stack([basis.T for basis in self.info_.bases])
         self.components_ = self.agent_components_[0]
-        variances = self.info_.eigenvalues[0] * unbiased
+        variances = self.info_.eigenvalues[0]
         self.explained_variance_ratio_ = variances / total if total > 0 else 0 * variances
         self.explained_variance_ = scaled(variances, exponent)
         self.n_components_ = len(self.components_)

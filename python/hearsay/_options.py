@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import operator
-import re
 from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
-from hearsay._errors import InvalidArgument
+from hearsay import _core
+from hearsay._errors import Error, InvalidArgument
 
 __all__ = ["KEYWORDS", "Options", "in_python_words", "option_texts", "seed_from"]
 
@@ -52,14 +52,13 @@ def in_python_words(*keywords: str) -> Iterator[None]:
     """Lets the core's messages speak of the keywords that the caller used."""
     try:
         yield
-    except InvalidArgument as error:
-        message = str(error)
+    except Error as error:
         spelt = {option_name(keyword): keyword for keyword in keywords}
-        for name, keyword in spelt.items():
-            if message.startswith(f"{name} = "):
-                message = keyword + message[len(name) :]
-        message = re.sub(r"--([a-z][a-z-]*)", lambda found: spelt.get(found[1], found[1].replace("-", "_")), message)
-        raise InvalidArgument(message) from None
+        subject, sign, rest = str(error).partition(" = ")
+        message = _core.in_words(spelt.get(subject, subject) + sign + rest, list(spelt.items()))
+        if message == str(error):
+            raise
+        raise type(error)(message) from None
 
 
 def seed_from(random_state: Any) -> int:

@@ -100,8 +100,8 @@ nb::dict dictionary(DecentralizedResult&& result, const Watcher& watch) {
   return out;
 }
 
-nb::dict decentralized(const GossipMatrix& W, const std::vector<MatrixIn<double>>& shards, const Options& options,
-                       const std::optional<MatrixIn<double>>& reference, nb::object callback) {
+nb::dict decentralized(const GossipMatrix& W, const std::vector<MatrixIn<double>>& shards, bool centred,
+                       const Options& options, const std::optional<MatrixIn<double>>& reference, nb::object callback) {
   DecentralizedSettings network;
   Options others;
   for (const auto& option : options)
@@ -117,7 +117,7 @@ nb::dict decentralized(const GossipMatrix& W, const std::vector<MatrixIn<double>
 
   DecentralizedResult result = [&] {
     const nb::gil_scoped_release no_gil;
-    const std::vector<CovarianceShard> agents = covariance_shards(rows);
+    const std::vector<CovarianceShard> agents = covariance_shards(rows, centred);
     rows.clear();
     LocalNetwork net(W, network.precision);
     DecentralizedHooks hooks;
@@ -207,7 +207,7 @@ void bind_network(nb::module_& m) {
       .def_ro("disagreement", &DecentralizedEntry::disagreement)
       .def_ro("momentum", &DecentralizedEntry::momentum)
       .def_ro("sin_theta", &DecentralizedEntry::sin_theta);
-  m.def("decentralized_pca", &decentralized, arg("matrix"), arg("shards"), arg("options"),
+  m.def("decentralized_pca", &decentralized, arg("matrix"), arg("shards"), arg("centred"), arg("options"),
         arg("reference").noconvert().none(), arg("callback").none());
 }
 

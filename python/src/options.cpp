@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "bindings.hpp"
 
 namespace hearsay::python {
@@ -52,9 +54,24 @@ nb::list table() {
   return records;
 }
 
+std::string in_keywords(const std::string& message, const Options& spelt) {
+  return in_words(message, [&spelt](std::string_view name) -> std::optional<std::string> {
+    for (const auto& [option, keyword] : spelt)
+      if (option == name) return keyword;
+    const auto options = option_table();
+    if (std::none_of(options.begin(), options.end(), [&](const auto& option) { return option.name == name; }))
+      return std::nullopt;
+    std::string keyword(name);
+    std::replace(keyword.begin(), keyword.end(), '-', '_');
+    return keyword;
+  });
+}
+
 }  // namespace
 
 void bind_options(nb::module_& m) {
+  m.def("in_words", &in_keywords, nb::arg("message"), nb::arg("spelt"),
+        "A message of the core with its options as keywords: as given, else with underscores.");
   m.def("option_table", &table, "Every option a user can set, as --help and the reference page know it.");
   m.def(
       "tolerance_of", [](const Options& options) { return settings_from(options).power.tolerance; }, nb::arg("options"),

@@ -249,7 +249,8 @@ template <class S, class Data>
 nb::dict analyse(const Data& data, bool center, double sharpen_to, Request<S> request) {
   Stopwatch watch;
   PcaResult<S> result = run<S>(
-      request, [&](const SolveSettings& settings) { return find_spectrum<S>(covariance<S>(data, center), settings); },
+      request,
+      [&](const SolveSettings& settings) { return find_spectrum<S>(covariance<S>(data, center), settings.power); },
       [&](const PowerOptions& options, const NoiseModel<S>& noise, const Hooks<S>& hooks) {
         return pca<S>(data, PcaOptions<S>{.power = options, .center = center, .noise = noise, .sharpen_to = sharpen_to},
                       hooks);
@@ -288,7 +289,7 @@ nb::dict pca_mixed(const MatrixIn<double>& data, const MatrixIn<float>& rounded,
   const auto A_single = covariance_of(borrowed<float>(rounded));
   PcaResult<double> result;
   result.power = run<double>(
-      request, [&](const SolveSettings& settings) { return find_spectrum<double>(A, settings); },
+      request, [&](const SolveSettings& settings) { return find_spectrum<double>(A, settings.power); },
       [&](const PowerOptions& asked, const NoiseModel<double>&, const Hooks<double>& hooks) {
         return mixed_precision_subspace(
             A_single, A, asked, hooks, [&request](const Iteration<float>& now) { return observe(request.watch, now); });
@@ -305,32 +306,7 @@ nb::dict pca_mixed(const MatrixIn<double>& data, const MatrixIn<float>& rounded,
 
 // ---- Eigenproblems --------------------------------------------------------------------------------------------------
 
-// The matrix with what the user adds to it: a shift, and the word that it has no negative eigenvalue.
-template <class S, class Matrix>
-class AsAsked {
- public:
-  using Scalar = S;
-
-  AsAsked(const Matrix& matrix, double shift, bool psd)
-      : matrix_(matrix), shifted_(matrix, static_cast<S>(shift)), shift_(shift != 0), psd_(psd) {}
-  AsAsked(const AsAsked&) = delete;
-  AsAsked& operator=(const AsAsked&) = delete;
-
-  Index dim() const { return matrix_.dim(); }
-  void apply(ConstBlockView<S> X, BlockView<S> Y) const { shift_ ? shifted_.apply(X, Y) : matrix_.apply(X, Y); }
-  OperatorFacts facts() const {
-    OperatorFacts facts = (shift_ ? OperatorRef<S>(shifted_) : OperatorRef<S>(matrix_)).facts();
-    facts.positive_semidefinite = facts.positive_semidefinite || psd_;
-    return facts;
-  }
-  double norm_bound() const { return (shift_ ? OperatorRef<S>(shifted_) : OperatorRef<S>(matrix_)).norm_bound(); }
-
- private:
-  const Matrix& matrix_;
-  ShiftedOperator<S> shifted_;
-  bool shift_, psd_;
-};
-
+// What the user adds to a matrix: a shift, and the word that it has no negative eigenvalue.
 struct Matter {
   double shift = 0;
   bool psd = false;
@@ -338,10 +314,10 @@ struct Matter {
 
 template <class S, class Matrix>
 nb::dict solve_matrix(const Matrix& matrix, const Matter& matter, Request<S>& request) {
-  const AsAsked<S, Matrix> A(matrix, matter.shift, matter.psd);
+  const ShiftedOperator<S> A(matrix, static_cast<S>(matter.shift), matter.psd);
   Stopwatch watch;
   PowerResult<S> result = run<S>(
-      request, [&](const SolveSettings& settings) { return find_spectrum<S>(A, settings); },
+      request, [&](const SolveSettings& settings) { return find_spectrum<S>(A, settings.power); },
       [&](const PowerOptions& options, const NoiseModel<S>& noise, const Hooks<S>& hooks) {
         return power<S>(A, noise, options, hooks);
       });

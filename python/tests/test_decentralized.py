@@ -33,6 +33,7 @@ def test_a_tracked_method_agrees_with_pca_on_any_network(shards, whole, algorith
         assert sin_theta(whole.components_.T, components.T) <= 1e-6
     assert np.allclose(agents.explained_variance_, whole.explained_variance_, rtol=1e-6)
     assert np.allclose(agents.explained_variance_ratio_, whole.explained_variance_ratio_, rtol=1e-6)
+    assert np.allclose(agents.info_.eigenvalues, whole.explained_variance_, rtol=1e-6)
     assert np.allclose(agents.mean_, whole.mean_)
     assert agents.agreement_ <= 1e-6
 
@@ -99,6 +100,7 @@ def test_without_centring_the_matrix_is_the_mean_square(shards):
 
     X = np.vstack(shards)
     assert np.allclose(agents.explained_variance_, np.linalg.eigvalsh(X.T @ X / len(X))[::-1][:2], rtol=1e-7)
+    assert np.allclose(agents.info_.eigenvalues, hearsay.PCA(2, center=False).fit(X).explained_variance_, rtol=1e-7)
 
 
 def test_transform_projects_every_agents_samples(shards, whole):

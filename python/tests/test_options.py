@@ -125,6 +125,48 @@ def test_what_the_tables_range_excludes_is_refused(keyword, value, samples):
         hearsay.PCA(**{"n_components": 2, keyword: value}).fit(samples)
 
 
+def test_messages_name_keywords_and_not_flags(samples):
+    A = np.diag([1.0, 0.5, -3.0])
+    refusals = {
+        r"add a shift of at least its magnitude \(shift\)$": lambda: hearsay.eigsh(A, 1),
+        "^method = npm: has no momentum; leave momentum out, or use method anpm$": lambda: hearsay.PCA(
+            2, method="npm", momentum=0.1
+        ).fit(samples),
+        "^method = krylov: needs exact products; leave noise out, or use method anpm$": lambda: hearsay.eigsh(
+            np.eye(3), 1, method="krylov", noise="gaussian:1"
+        ),
+        "^oversampling = 0: adaptive momentum needs": lambda: hearsay.PCA(2, oversampling=0, method="anpm").fit(
+            samples
+        ),
+        "^max_iter = -1: must be": lambda: hearsay.PCA(2, max_iter=-1).fit(samples),
+        "^momentum = .*; momentum auto finds a value$": lambda: hearsay.eigsh(
+            np.diag(np.linspace(4, 0.1, 60)), 2, momentum=3.9
+        ),
+    }
+    for message, solve in refusals.items():
+        with pytest.raises(hearsay.Error, match=message) as refused:
+            solve()
+        assert "--" not in str(refused.value) and "`" not in str(refused.value)
+
+
+def test_a_message_keeps_what_is_no_option():
+    spelt = [("max-iterations", "max_iter")]
+
+    assert _core.in_words("`max-iterations`, `qr-every`", spelt) == "max_iter, qr_every"
+    assert _core.in_words("`a`, `max-iterations", spelt) == "`a`, `max-iterations"
+
+
+def test_an_error_of_the_callers_own_function_comes_out_as_it_is(samples):
+    own = hearsay.DataError("mine")
+
+    def callback(now):
+        raise own
+
+    with pytest.raises(hearsay.DataError) as raised:
+        hearsay.PCA(2, callback=callback).fit(samples)
+    assert raised.value is own
+
+
 @pytest.mark.parametrize("name", ["momentum", "damping", "method"])
 def test_every_word_of_a_choice_is_taken(name):
     A = np.diag(np.r_[4.0, 3.0, np.linspace(1, 0.1, 18)])

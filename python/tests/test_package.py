@@ -137,6 +137,15 @@ def test_everything_public_is_there():
         _ = hearsay.PCB
 
 
+def test_its_namespace_holds_public_names_alone():
+    for name in hearsay.__all__:
+        getattr(hearsay, name)  # those that wait until they are asked for, too
+
+    assert {name for name in vars(hearsay) if not name.startswith("_")} == set(hearsay.__all__)
+    assert {name for name in dir(hearsay) if not name.startswith("__")} == set(hearsay.__all__)
+    assert "__version__" in dir(hearsay)
+
+
 def test_importing_it_imports_neither_scikit_learn_nor_matplotlib():
     script = "import sys, hearsay; sys.exit(any(name in sys.modules for name in ('sklearn', 'matplotlib', 'pandas')))"
 

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "cluster/kmeans_steps.hpp"
-#include "cluster/labels.hpp"
 #include "hearsay/error.hpp"
+#include "linalg/labels.hpp"
 
 namespace hearsay {
 namespace {

@@ -7,8 +7,8 @@
 #include "hearsay/error.hpp"
 #include "hearsay/linalg.hpp"
 #include "hearsay/qr.hpp"
-#include "hearsay/threads.hpp"
 #include "linalg/decompositions.hpp"
+#include "linalg/worth_threads.hpp"
 
 namespace hearsay::detail {
 namespace {
@@ -22,9 +22,8 @@ constexpr double negligible = 0.02;
 // What is no larger than this, relative to the whole, is rounding.
 double none_of(Index d) { return 32 * std::numeric_limits<double>::epsilon() * std::sqrt(static_cast<double>(d)); }
 
-// Below this many multiply-adds a parallel region costs more than it saves.
 [[maybe_unused]] int useful_threads(const Method& method, Index agents) {
-  return double(agents * method.d) * double(method.p * method.p) < 2e5 ? 1 : threads();
+  return detail::worth_threads(double(agents * method.d) * double(method.p * method.p));
 }
 
 }  // namespace

@@ -51,6 +51,7 @@ void assemble(const std::vector<std::string>& said, Index count, const Decentral
   }
   std::sort(agents.begin(), agents.end(), [](const AgentResult& a, const AgentResult& b) { return a.agent < b.agent; });
   detail::require_whole(agents, count, options.rank);
+  detail::require_contributors(result.contributors, count);
   result.bases.clear();
   result.digests.clear();
   result.eigenvalues.resize(static_cast<Index>(agents.size()), agents.front().eigenvalues.cols());

@@ -148,4 +148,11 @@ void require_whole(const std::vector<AgentResult>& agents, Index count, Index ra
   }
 }
 
+void require_contributors(const std::vector<Index>& contributors, Index count) {
+  for (const Index agent : contributors)
+    if (agent < 0 || agent >= count)
+      throw CommunicationError(
+          fmt::format("results of all ranks: agent {} contributes: must lie in [0, {})", agent, count));
+}
+
 }  // namespace hearsay::detail

@@ -29,4 +29,7 @@ void get_summary(ByteReader& reader, DecentralizedResult& result);
 /// finite where there are any.
 void require_whole(const std::vector<AgentResult>& agents, Index count, Index rank);
 
+/// Throws CommunicationError unless each of them is one of so many agents.
+void require_contributors(const std::vector<Index>& contributors, Index count);
+
 }  // namespace hearsay::detail

@@ -17,7 +17,8 @@ namespace {
 constexpr double largest_as_it_is = 0x1p50;
 
 // Divided by the power of two before they are centred: a difference may overflow where neither number does.
-std::vector<CovarianceShard> centred_shards(std::vector<Block<double>> shards, const Vector<double>* mean) {
+std::vector<CovarianceShard> weighted_shards(std::vector<Block<double>> shards, const Vector<double>* mean,
+                                             bool centred) {
   Index samples = 0;
   double largest = 0;
   for (const auto& shard : shards) {
@@ -28,17 +29,21 @@ std::vector<CovarianceShard> centred_shards(std::vector<Block<double>> shards, c
   const int exponent = data_exponent(largest);
   Block<double> offset = mean != nullptr ? Block<double>(mean->transpose()) : Block<double>();
   detail::divide_by_power(offset, exponent);
+  const double weight = static_cast<double>(shards.size()) / covariance_divisor(samples, centred);
   std::vector<CovarianceShard> operators;
   for (auto& shard : shards) {
     detail::divide_by_power(shard, exponent);
     if (mean != nullptr) shard.rowwise() -= offset.row(0);
-    operators.emplace_back(std::move(shard), static_cast<double>(shards.size()) / static_cast<double>(samples),
-                           exponent);
+    operators.emplace_back(std::move(shard), weight, exponent);
   }
   return operators;
 }
 
 }  // namespace
+
+double covariance_divisor(Index samples, bool centred) {
+  return centred ? std::max<double>(1.0, static_cast<double>(samples) - 1) : static_cast<double>(samples);
+}
 
 int data_exponent(double largest) {
   if (!(largest > 0) || !std::isfinite(largest)) return 0;
@@ -88,17 +93,17 @@ std::vector<CovarianceShard> covariance_shards(const Block<double>& data, const 
       shard.row(static_cast<Index>(r)) = data.row(rows[r]);
     }
   }
-  return centred_shards(std::move(shards), mean);
+  return weighted_shards(std::move(shards), mean, mean != nullptr);
 }
 
-std::vector<CovarianceShard> covariance_shards(const std::vector<Block<double>>& shards) {
+std::vector<CovarianceShard> covariance_shards(const std::vector<Block<double>>& shards, bool centred) {
   for (std::size_t i = 0; i < shards.size(); ++i)
     require(shards[i].cols() == shards[0].cols(), fmt::format("shard {} has {} columns: must have {}, as shard 0 has",
                                                               i, shards[i].cols(), shards[0].cols()));
-  return centred_shards(shards, nullptr);
+  return weighted_shards(shards, nullptr, centred);
 }
 
-double covariance_scale(std::span<const CovarianceShard> shards, std::span<const Index> contributors) {
+double covariance_scale(std::span<const CovarianceShard> shards, std::span<const Index> contributors, bool centred) {
   const auto agents = static_cast<Index>(shards.size());
   Index samples = 0, contributed = 0;
   for (const auto& shard : shards) samples += shard.samples();
@@ -107,8 +112,8 @@ double covariance_scale(std::span<const CovarianceShard> shards, std::span<const
     contributed += shards[static_cast<std::size_t>(agent)].samples();
   }
   if (contributed == 0) return 0;
-  return static_cast<double>(contributors.size()) / static_cast<double>(agents) * static_cast<double>(samples) /
-         static_cast<double>(contributed);
+  return static_cast<double>(contributors.size()) / static_cast<double>(agents) * covariance_divisor(samples, centred) /
+         covariance_divisor(contributed, centred);
 }
 
 NodeOperator::NodeOperator(Index nodes, Index node, std::vector<std::pair<Index, double>> neighbours)

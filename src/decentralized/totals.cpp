@@ -73,6 +73,31 @@ Block<double> sum_of_rows(const Block<double>& rows, int exponent) {
   return sum;
 }
 
+void require_row(const Block<double>& block, Index columns, const std::string& what) {
+  if (block.rows() != 1 || block.cols() != columns)
+    throw CommunicationError(fmt::format("{} of {} x {}: must be 1 x {}", what, block.rows(), block.cols(), columns));
+}
+
+// The sums of everyone's rows, by agent, from what each rank told rank 0.
+std::vector<Block<double>> sums_by_agent(const std::vector<std::string>& told, const ShardTotals& totals) {
+  std::vector<Block<double>> sums(totals.sizes.size());
+  for (std::size_t rank = 0; rank < told.size(); ++rank)
+    for (ByteReader reader(told[rank]); !reader.at_end();) {
+      const auto agent = reader.get<Index>();
+      const bool known = agent >= 0 && agent < static_cast<Index>(sums.size());
+      if (!known || sums[static_cast<std::size_t>(agent)].rows() > 0)
+        throw CommunicationError(
+            fmt::format("rank {} sent a sum of agent {}: must be of each of {} agents once", rank, agent, sums.size()));
+      sums[static_cast<std::size_t>(agent)] = reader.block();
+      require_row(sums[static_cast<std::size_t>(agent)], totals.dimension,
+                  fmt::format("rank {} sent a sum of agent {}", rank, agent));
+    }
+  for (std::size_t agent = 0; agent < sums.size(); ++agent)
+    if (sums[agent].rows() == 0)
+      throw CommunicationError(fmt::format("agent {}: no rank sent the sum of its rows", agent));
+  return sums;
+}
+
 }  // namespace
 
 ShardTotals totals_of(Transport& ranks, const Shards& shards) {
@@ -99,27 +124,25 @@ ShardTotals totals_of(Transport& ranks, const Shards& shards) {
     here.put(shards.local[i]);
     here.put(sum_of_rows(shards.rows[i], totals.exponent));
   }
-  std::vector<Block<double>> sums(shapes.size());  // by agent, at rank 0
-  for (const std::string& bytes : ranks.gather(here.bytes()))
-    for (ByteReader reader(bytes); !reader.at_end();) {
-      const auto agent = static_cast<std::size_t>(reader.get<Index>());
-      sums[agent] = reader.block();
-    }
+  const std::vector<std::string> told = ranks.gather(here.bytes());
   ByteWriter agreed;
-  if (ranks.rank() == 0) {
+  ranks.everywhere([&] {
+    if (ranks.rank() != 0) return;
     Block<double> total = Block<double>::Zero(1, totals.dimension);
-    for (const Block<double>& sum : sums) total += sum;
+    for (const Block<double>& sum : sums_by_agent(told, totals)) total += sum;
     total /= static_cast<double>(totals.samples);
     detail::divide_by_power(total, -totals.exponent);
     agreed.put(total);
-  }
+  });
   const std::string said = ranks.broadcast(agreed.bytes());
-  totals.mean = ByteReader(said).block().row(0).transpose();
+  const Block<double> mean = ByteReader(said).block();
+  require_row(mean, totals.dimension, "rank 0 sent a mean");
+  totals.mean = mean.row(0).transpose();
   return totals;
 }
 
 std::vector<CovarianceShard> covariance_shards(Shards shards, const ShardTotals& totals, bool center) {
-  const double weight = static_cast<double>(shards.agents) / static_cast<double>(totals.samples);
+  const double weight = static_cast<double>(shards.agents) / covariance_divisor(totals.samples, center);
   Block<double> mean = totals.mean.transpose();
   detail::divide_by_power(mean, totals.exponent);
   std::vector<CovarianceShard> operators;

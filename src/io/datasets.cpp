@@ -9,18 +9,26 @@
 #include <utility>
 
 #include "hearsay/error.hpp"
+#include "hearsay/io/built_in.hpp"
 #include "io/datasets_heart.hpp"
+#include "io/datasets_verify.hpp"
 
 namespace hearsay::io {
 namespace {
 
 namespace fs = std::filesystem;
 
+// A file of which the library has the bytes; `urls` say where they came from.
+DatasetFile carried(fs::path path, std::vector<std::string> urls, std::string_view sha256) {
+  return {.path = path, .urls = std::move(urls), .sha256 = std::string(sha256), .content = [path] {
+            return std::string(built_in_file(built_in_directory() / path).value());
+          }};
+}
+
 DatasetFile heart_center(std::string_view center, std::string_view sha256) {
   const std::string file = fmt::format("processed.{}.data", center);
-  return {.path = fs::path("heart") / file,
-          .urls = {"https://archive.ics.uci.edu/ml/machine-learning-databases/heart-disease/" + file},
-          .sha256 = std::string(sha256)};
+  return carried(fs::path("heart") / file,
+                 {"https://archive.ics.uci.edu/ml/machine-learning-databases/heart-disease/" + file}, sha256);
 }
 
 std::vector<Dataset> known_datasets() {
@@ -29,10 +37,10 @@ std::vector<Dataset> known_datasets() {
       {.name = "digits",
        .description = "1797 handwritten digits of 8 x 8 pixels, with their labels (UCI optdigits, test part)",
        .homepage = "https://archive.ics.uci.edu/dataset/80",
-       .files = {{.path = "digits.csv.gz",
-                  .urls = {"https://raw.githubusercontent.com/scikit-learn/scikit-learn/1.5.0" + digits_in_repository,
-                           "https://raw.githubusercontent.com/scikit-learn/scikit-learn/main" + digits_in_repository},
-                  .sha256 = "6ebb3d2fee246a4e99363262ddf8a00a3c41bee6014c373ed9d9216ba7f651b8"}}},
+       .files = {carried("digits.csv.gz",
+                         {"https://raw.githubusercontent.com/scikit-learn/scikit-learn/1.5.0" + digits_in_repository,
+                          "https://raw.githubusercontent.com/scikit-learn/scikit-learn/main" + digits_in_repository},
+                         "6ebb3d2fee246a4e99363262ddf8a00a3c41bee6014c373ed9d9216ba7f651b8")}},
       {.name = "fed-heart-disease",
        .description = "heart disease at four centers, 486 train rows of 13 features (UCI, with FLamby's split)",
        .homepage = "https://archive.ics.uci.edu/dataset/45",
@@ -117,12 +125,13 @@ fs::path data_directory(const char* hearsay_data, const char* xdg_cache_home, co
   return fs::path(home) / ".cache" / "hearsay";
 }
 
+bool is_built_in(const Dataset& dataset) { return locate(dataset, built_in_directory()).missing.empty(); }
+
 DatasetLocation locate(const Dataset& dataset, const fs::path& directory) {
   DatasetLocation location;
   for (const DatasetFile& file : dataset.files) {
     location.paths.push_back(directory / file.path);
-    std::error_code ignored;  // what cannot be looked at is not there for us
-    if (!fs::exists(location.paths.back(), ignored)) location.missing.push_back(location.paths.back());
+    if (!can_be_seen(location.paths.back())) location.missing.push_back(location.paths.back());
   }
   return location;
 }

@@ -26,7 +26,7 @@ std::string obtain(const DatasetFile& file, const Progress& progress, const Fetc
   require(
       !file.sha256.empty(),
       fmt::format("{}: no SHA-256 of it is published, so what arrives cannot be told from something else; give the one "
-                  "you trust (--sha256)",
+                  "you trust (`sha256`)",
                   file.path.string()));
   std::vector<std::string> failures;
   for (const std::string& url : file.urls) {

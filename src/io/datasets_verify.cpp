@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "hearsay/error.hpp"
+#include "hearsay/io/built_in.hpp"
 #include "hearsay/io/edge_list.hpp"
 #include "hearsay/io/file.hpp"
 
@@ -27,8 +28,7 @@ std::string fault_of(const EdgeListFacts& facts, std::string_view content, std::
 }
 
 FileReport report_on(const DatasetFile& file, const fs::path& path) {
-  std::error_code ignored;
-  if (!fs::exists(path, ignored)) return {.path = path, .state = FileState::missing, .detail = "not there"};
+  if (!can_be_seen(path)) return {.path = path, .state = FileState::missing, .detail = "not there"};
   try {
     const std::string fault = fault_of(file, read_whole(path));
     return {.path = path, .state = fault.empty() ? FileState::valid : FileState::damaged, .detail = fault};
@@ -39,14 +39,18 @@ FileReport report_on(const DatasetFile& file, const fs::path& path) {
 
 }  // namespace
 
+bool can_be_seen(const fs::path& path) {
+  std::error_code unknown;
+  return built_in_file(path) || fs::exists(path, unknown);
+}
+
 fs::path trusted_digest_file(const fs::path& path) { return path.string() + ".sha256"; }
 
 void require_intact(const Dataset& dataset, const fs::path& directory) {
   for (const DatasetFile& file : dataset.files) {
     const fs::path path = directory / file.path, trusted = trusted_digest_file(path);
-    std::error_code unknown;
     std::string wanted = file.sha256;
-    if (wanted.empty() && fs::exists(trusted, unknown)) wanted = read_whole(trusted).substr(0, 64);
+    if (wanted.empty() && can_be_seen(trusted)) wanted = read_whole(trusted).substr(0, 64);
     if (wanted.empty())
       throw DataError(
           fmt::format("{}: no SHA-256 of it is published, so it is not taken on trust; put the one you trust into {}",

@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "hearsay/error.hpp"
+#include "hearsay/io/built_in.hpp"
 #include "hearsay/io/file.hpp"
 #include "io/byte_source.hpp"
 #include "io/gzip.hpp"
@@ -29,6 +30,8 @@ std::string reason(int error) { return std::generic_category().message(error); }
 struct InputFile::State {
   std::string name;
   int descriptor = -1;
+  std::optional<std::string_view> built_in;  // in place of a descriptor
+  std::size_t built_in_read = 0;
   std::uint64_t bound = unbounded;
   std::array<char, 64> head{};
   std::size_t head_size = 0;
@@ -45,6 +48,11 @@ struct InputFile::State {
   }
 
   void open() {
+    built_in = built_in_file(name);
+    if (built_in) {
+      bound = built_in->size();
+      return;
+    }
     descriptor = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
     if (descriptor < 0 && errno == ENOENT) throw DataError(fmt::format("{}: no such file", name));
     if (descriptor < 0) throw DataError(fmt::format("{}: cannot be opened: {}", name, reason(errno)));
@@ -56,7 +64,7 @@ struct InputFile::State {
 
   void look_at_the_start(Content content) {
     magic.resize(2);
-    magic.resize(read_descriptor(magic));
+    magic.resize(read_stored(magic));
     if (magic.empty()) throw DataError(fmt::format("{}: the file is empty", name));
     if (content == Content::decompressed && is_gzip(magic)) {
       gzip.emplace(
@@ -64,6 +72,13 @@ struct InputFile::State {
       bound = bound == unbounded ? unbounded : most_inflated(bound);
     }
     head_size = read_content(head);
+  }
+
+  std::size_t read_stored(std::span<char> out) {
+    if (!built_in) return read_descriptor(out);
+    const std::size_t count = built_in->copy(out.data(), out.size(), built_in_read);
+    built_in_read += count;
+    return count;
   }
 
   std::size_t read_descriptor(std::span<char> out) {
@@ -81,7 +96,7 @@ struct InputFile::State {
   std::size_t read_raw(std::span<char> out) {
     const std::size_t replayed = magic.copy(out.data(), out.size(), magic_read);
     magic_read += replayed;
-    return replayed + read_descriptor(out.subspan(replayed));
+    return replayed + read_stored(out.subspan(replayed));
   }
 
   std::size_t read_content(std::span<char> out) { return gzip ? gzip->read(out) : read_raw(out); }
@@ -94,7 +109,9 @@ struct InputFile::State {
   }
 
   void rewind() {
-    if (::lseek(descriptor, 0, SEEK_SET) != 0) throw DataError(fmt::format("{}: cannot be read a second time", name));
+    if (!built_in && ::lseek(descriptor, 0, SEEK_SET) != 0)
+      throw DataError(fmt::format("{}: cannot be read a second time", name));
+    built_in_read = 0;
     magic_read = magic.size();
     head_read = head_size;
     if (gzip) gzip->restart();

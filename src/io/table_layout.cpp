@@ -144,8 +144,8 @@ TableLayout detect_layout(const TextLine& first, std::string_view second, std::s
   layout.fields = static_cast<Index>(cells.size());
   if (layout.fields > most_columns())
     fail_at(name, first.number, 0,
-            fmt::format("the row has {} columns, and the limit is {}, one for 4 kB of the memory that may be used; "
-                        "--memory SIZE sets that",
+            fmt::format("the row has {} columns, and the limit is {}, one for 4 kB of the memory that may be used "
+                        "(`memory`)",
                         layout.fields, most_columns()));
 
   const bool by_name = label_is_a_name(options.label_column);

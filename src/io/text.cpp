@@ -166,7 +166,7 @@ bool LineReader::refill() {
   if (end_ == buffer_.size()) {
     if (end_ >= longest_line())
       fail_at(name(), number_ + 1, 0,
-              fmt::format("the line is longer than {}, a 64th of the memory that may be used; --memory SIZE sets that",
+              fmt::format("the line is longer than {}, a 64th of the memory that may be used (`memory`)",
                           detail::readable_bytes(longest_line())));
     require_memory(2 * buffer_.size(), 1, name());
     buffer_.resize(2 * buffer_.size());

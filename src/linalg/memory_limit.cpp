@@ -121,7 +121,7 @@ void require_memory(std::uint64_t count, std::size_t bytes_each, std::string_vie
   const std::uint64_t used = needed < limit ? memory_in_use() : 0;
   if (needed <= limit && used <= limit - needed) return;
   throw DataError(fmt::format(
-      "{}: needs {} of memory{}, and the limit is {}; --memory SIZE sets another", name, detail::readable_bytes(needed),
+      "{}: needs {} of memory{}, and the limit (`memory`) is {}", name, detail::readable_bytes(needed),
       used > 0 ? fmt::format(" beside {} in use", detail::readable_bytes(used)) : "", detail::readable_bytes(limit)));
 }
 

@@ -3,14 +3,15 @@
 #include <limits>
 
 #include "hearsay/linalg.hpp"
-#include "hearsay/threads.hpp"
 #include "kernels/kernels.hpp"
 #include "linalg/scratch.hpp"
+#include "linalg/worth_threads.hpp"
 
 namespace hearsay {
 
 using detail::scratch;
 using detail::ScratchUse;
+using detail::worth_threads;
 
 namespace {
 
@@ -28,23 +29,18 @@ constexpr Index gram_rows = 1024;
 // Rows of the momentum step taken together: X_{t-1} R^{-1} of so many stays in cache until it is subtracted.
 constexpr Index momentum_rows = 128;
 
-// Below this many multiply-adds a parallel region costs more than it saves.
-constexpr double worth_threads = 2e5;
-
-int threads_for(double multiply_adds) { return multiply_adds < worth_threads ? 1 : threads(); }
-
 // Partial sums over fixed chunks of rows, then added in order: term(chunk_first, chunk_rows, sum) fills `size` numbers.
 template <class S, class Term>
 void ordered_sum(Index rows, Index size, double multiply_adds, S* total, const Term& term) {
   const Index chunks = std::max<Index>(1, (rows + gram_rows - 1) / gram_rows);
   S* partial = scratch<S, ScratchUse::partial_sums>(chunks * size);
-#pragma omp parallel for schedule(static) num_threads(threads_for(multiply_adds))
+#pragma omp parallel for schedule(static) num_threads(worth_threads(multiply_adds))
   for (Index c = 0; c < chunks; ++c) {
     const Index first = c * gram_rows;
     term(first, std::min(gram_rows, rows - first), partial + c * size);
   }
   constexpr Index slice = 256;
-#pragma omp parallel for schedule(static) num_threads(threads_for(double(chunks) * double(size)))
+#pragma omp parallel for schedule(static) num_threads(worth_threads(double(chunks) * double(size)))
   for (Index first = 0; first < size; first += slice) {
     const Index last = std::min(size, first + slice);
     std::copy(partial + first, partial + last, total + first);
@@ -88,7 +84,7 @@ void multiply(const BorrowedBlock<S>& A, ConstBlockView<S> X, BlockView<S> out) 
   const Index lda = A.outerStride(), ldy = out.outerStride();
   const S* a = A.data();
   S* y = out.data();
-#pragma omp parallel for schedule(static) num_threads(threads_for(double(m) * double(n) * double(p)))
+#pragma omp parallel for schedule(static) num_threads(worth_threads(double(m) * double(n) * double(p)))
   for (Index s = 0; s < strips; ++s) {
     const Index first = s * strip_rows, rows = std::min(strip_rows, m - first);
     for (Index j = 0; j < n || j == 0; j += sweep_rows) {
@@ -159,7 +155,7 @@ void accumulate_transposed(const BorrowedBlock<S>& B, ConstBlockView<S> U, Block
   const Index ldb = B.outerStride(), ldy = Y.outerStride();
   const S* b = B.data();
   S* y = Y.data();
-#pragma omp parallel for schedule(static) num_threads(threads_for(double(m) * double(d) * double(p)))
+#pragma omp parallel for schedule(static) num_threads(worth_threads(double(m) * double(d) * double(p)))
   for (Index s = 0; s < strips; ++s) {
     const Index first = s * strip_rows;
     kernel.multiply(std::min(strip_rows, d - first), m, p, b + first, 1, ldb, packed, m, y + first * ldy, ldy, true);
@@ -191,7 +187,7 @@ bool all_finite(ConstBlockView<S> X) {
   const Index chunks = (X.rows() + gram_rows - 1) / gram_rows, ldx = X.outerStride();
   const S* x = X.data();
   bool finite = true;
-#pragma omp parallel for schedule(static) num_threads(threads_for(double(X.size()))) reduction(&& : finite)
+#pragma omp parallel for schedule(static) num_threads(worth_threads(double(X.size()))) reduction(&& : finite)
   for (Index c = 0; c < chunks; ++c)
     finite = finite &&
              kernel.all_finite(std::min(gram_rows, X.rows() - c * gram_rows), X.cols(), x + c * gram_rows * ldx, ldx);
@@ -204,7 +200,7 @@ void solve_right(const Small<S>& R, BlockView<S> Z) {
   const Block<S> R_rows = R;
   const Index p = Z.cols(), chunks = (Z.rows() + gram_rows - 1) / gram_rows, ldz = Z.outerStride();
   S* z = Z.data();
-#pragma omp parallel for schedule(static) num_threads(threads_for(double(Z.rows()) * double(p * p)))
+#pragma omp parallel for schedule(static) num_threads(worth_threads(double(Z.rows()) * double(p * p)))
   for (Index c = 0; c < chunks; ++c)
     kernel.solve_right(std::min(gram_rows, Z.rows() - c * gram_rows), p, R_rows.data(), z + c * gram_rows * ldz, ldz,
                        z + c * gram_rows * ldz, ldz);
@@ -220,7 +216,7 @@ void subtract_momentum(S shift, ConstBlockView<S> X, S beta, ConstBlockView<S> X
   const S* x = X.data();
   const S* x_prev = X_prev.data();
   S* y = Y.data();
-#pragma omp parallel for schedule(static) num_threads(threads_for(double(Y.rows()) * double(p * p)))
+#pragma omp parallel for schedule(static) num_threads(worth_threads(double(Y.rows()) * double(p * p)))
   for (Index c = 0; c < chunks; ++c) {
     const Index first = c * momentum_rows, rows = std::min(momentum_rows, Y.rows() - first);
     const S* z = x_prev + first * ldz;
@@ -242,7 +238,7 @@ void subtract_momentum(S shift, ConstBlockView<S> X, S beta, ConstBlockView<S> X
   const Index ldx = X.outerStride(), ldz = X_prev.outerStride(), ldy = Y.outerStride();
   const S *x = X.data(), *z = X_prev.data();
   S* y = Y.data();
-#pragma omp parallel for schedule(static) num_threads(threads_for(double(Y.size())))
+#pragma omp parallel for schedule(static) num_threads(worth_threads(double(Y.size())))
   for (Index c = 0; c < chunks; ++c) {
     const Index first = c * gram_rows, rows = std::min(gram_rows, Y.rows() - first);
     kernel.subtract(rows, p, shift, x + first * ldx, ldx, beta, z + first * ldz, ldz, y + first * ldy, ldy);

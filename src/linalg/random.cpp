@@ -4,8 +4,8 @@
 
 #include "hearsay/linalg.hpp"
 #include "hearsay/qr.hpp"
-#include "hearsay/threads.hpp"
 #include "kernels/normal.hpp"
+#include "linalg/worth_threads.hpp"
 
 namespace hearsay {
 
@@ -62,7 +62,7 @@ void fill_normal(const RandomKey& key, BlockView<S> out) {
   const Index d = out.rows(), p = out.cols(), pairs = (p + 1) / 2, all = d * pairs;
   const kernels::NormalPairs make = kernels::normal_pairs();
   const std::uint32_t c2 = third_counter(key);
-#pragma omp parallel for schedule(static) num_threads(d* p < 100000 ? 1 : threads())
+#pragma omp parallel for schedule(static) num_threads(detail::worth_threads(2.0 * double(d) * double(p)))
   for (Index first = 0; first < all; first += kernels::normal_batch) {  // one counter, two neighbouring columns
     std::uint32_t c0[kernels::normal_batch], c1[kernels::normal_batch];
     double even[kernels::normal_batch], odd[kernels::normal_batch];

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "hearsay/block.hpp"
-#include "hearsay/threads.hpp"
+#include "linalg/worth_threads.hpp"
 
 namespace hearsay::detail {
 
@@ -13,7 +13,7 @@ template <class Work>
 void by_row_chunks(Index d, [[maybe_unused]] Index work_a_row, const Work& work) {
   constexpr Index chunk_rows = 512;
   const Index chunks = (d + chunk_rows - 1) / chunk_rows;
-#pragma omp parallel for schedule(static) num_threads(d* work_a_row < 200000 ? 1 : threads())
+#pragma omp parallel for schedule(static) num_threads(worth_threads(double(d) * double(work_a_row)))
   for (Index c = 0; c < chunks; ++c) work(c * chunk_rows, std::min(chunk_rows, d - c * chunk_rows));
 }
 

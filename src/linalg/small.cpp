@@ -2,8 +2,8 @@
 #include <cmath>
 
 #include "hearsay/linalg.hpp"
-#include "hearsay/threads.hpp"
 #include "linalg/small_spectrum.hpp"
+#include "linalg/worth_threads.hpp"
 
 namespace hearsay {
 
@@ -29,7 +29,7 @@ void canonical_signs(BlockView<S> X) {
   const Index d = X.rows(), p = X.cols(), chunks = (d + chunk_rows - 1) / chunk_rows;
   if (d == 0) return;
   Block<S> largest(chunks, p);
-#pragma omp parallel for schedule(static) num_threads(X.size() < 100000 ? 1 : threads())
+#pragma omp parallel for schedule(static) num_threads(detail::worth_threads(2.0 * double(X.size())))
   for (Index c = 0; c < chunks; ++c) {
     const Index first = c * chunk_rows, last = std::min(d, first + chunk_rows);
     largest.row(c) = X.row(first);
@@ -42,7 +42,7 @@ void canonical_signs(BlockView<S> X) {
     for (Index j = 0; j < p; ++j)
       if (std::abs(largest(c, j)) > std::abs(sign(j))) sign(j) = largest(c, j);
   sign = sign.unaryExpr([](S value) { return value < 0 ? S(-1) : S(1); });
-#pragma omp parallel for schedule(static) num_threads(X.size() < 100000 ? 1 : threads())
+#pragma omp parallel for schedule(static) num_threads(detail::worth_threads(2.0 * double(X.size())))
   for (Index i = 0; i < d; ++i) X.row(i).array() *= sign.array();
 }
 

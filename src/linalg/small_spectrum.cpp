@@ -6,9 +6,9 @@
 #include <numeric>
 #include <utility>
 
-#include "hearsay/threads.hpp"
 #include "kernels/kernels.hpp"
 #include "linalg/scratch.hpp"
+#include "linalg/worth_threads.hpp"
 
 namespace hearsay::detail {
 
@@ -80,9 +80,10 @@ Small<S> SmallSpectrum<S>::rotated(const Small<S>& rows) const {
   const auto& kernel = kernels::table<S>();
   constexpr Index strip = kernels::rotated_rows<S>();
   const Index m = rows.rows(), n = rows.cols(), strips = (m + strip - 1) / strip;
-  [[maybe_unused]] const Index work = static_cast<Index>(rotations_.size()) * m;
+  // eight rows in a vector, and both of a rotation's columns in cache
+  [[maybe_unused]] const double work = 0.2 * static_cast<double>(rotations_.size()) * static_cast<double>(m);
   Small<S> out(m, n);
-#pragma omp parallel for schedule(static) num_threads(work < 1000000 ? 1 : threads())
+#pragma omp parallel for schedule(static) num_threads(worth_threads(work))
   for (Index i = 0; i < strips; ++i) {
     const Index first = i * strip, count = std::min(strip, m - first);
     Eigen::Map<Small<S>> columns(scratch<S, ScratchUse::products>(strip * n), strip, n);

@@ -15,7 +15,7 @@
 #include "hearsay/faults.hpp"
 #include "hearsay/graph_tools.hpp"
 #include "hearsay/random.hpp"
-#include "hearsay/threads.hpp"
+#include "linalg/worth_threads.hpp"
 #include "network/entries.hpp"
 #include "network/mixing.hpp"
 
@@ -25,9 +25,6 @@ namespace {
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 constexpr std::int64_t acknowledgement_bytes = sizeof(std::uint64_t);  // the round, and whether its block came
-
-// Below this many numbers a parallel region costs more than it saves.
-[[maybe_unused]] constexpr Index worth_threads = 50000;
 
 bool befalls(const LinkFault& fault, Index i, Index j) {
   return fault.from == LinkFault::any || (fault.from == i && fault.to == j) || (fault.from == j && fault.to == i);
@@ -181,7 +178,7 @@ void FaultyNetwork::mix(const MixStep& step, ConstBlockView<double> Z, ConstBloc
 
 void FaultyNetwork::measure_distances(ConstBlockView<double> Z) {
   const auto links = static_cast<Index>(links_.size());
-#pragma omp parallel for schedule(static) num_threads(links* Z.cols() < worth_threads ? 1 : threads())
+#pragma omp parallel for schedule(static) num_threads(detail::worth_threads(4.0 * double(links) * double(Z.cols())))
   for (Index l = 0; l < links; ++l)
     distance_(l) = up_[at(l)] != 0 ? (Z.row(links_[at(l)].i) - Z.row(links_[at(l)].j)).norm() : -1;
   farthest_.setConstant(agents(), -1);

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "hearsay/threads.hpp"
+#include "linalg/worth_threads.hpp"
 
 namespace hearsay {
 namespace {
@@ -38,12 +38,9 @@ void load(const std::byte* message, std::span<double> numbers, const Convert& co
 
 float to_float(double number) { return static_cast<float>(number); }
 
-// Below this many numbers a parallel region costs more than it saves.
-[[maybe_unused]] constexpr Index worth_threads = 20000;
-
 template <class Round>
 void tell_rounded(ConstBlockView<double> Z, BlockView<double> told, BlockView<double> untold, const Round& round) {
-#pragma omp parallel for schedule(static) num_threads(Z.size() < worth_threads ? 1 : threads())
+#pragma omp parallel for schedule(static) num_threads(detail::worth_threads(10.0 * double(Z.size())))
   for (Index i = 0; i < Z.rows(); ++i)
     for (Index j = 0; j < Z.cols(); ++j) {
       told(i, j) += round(Z(i, j) - told(i, j));

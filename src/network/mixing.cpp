@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "hearsay/threads.hpp"
 #include "kernels/kernels.hpp"
+#include "linalg/worth_threads.hpp"
 #include "network/entries.hpp"
 
 namespace hearsay::detail {
@@ -20,8 +20,7 @@ void mix_rows(const CsrMatrix<double>& W, const MixStep& step, ConstBlockView<do
   const auto& kernel = kernels::table<double>();
   const Vector<double> mixed = Vector<double>::Constant(n, step.mixed);
   const Index panels = (numbers + panel_columns - 1) / panel_columns, chunks = (n + chunk_rows - 1) / chunk_rows;
-#pragma omp parallel for schedule(dynamic, 16) \
-    num_threads(W.nonzeros() * numbers < worth_mixing_threads ? 1 : threads())
+#pragma omp parallel for schedule(dynamic, 16) num_threads(worth_threads(2.0 * double(W.nonzeros()) * double(numbers)))
   for (Index task = 0; task < panels * chunks; ++task) {
     const Index column = task / chunks * panel_columns, columns = std::min(panel_columns, numbers - column);
     const Index first = task % chunks * chunk_rows, last = std::min(n, first + chunk_rows);
@@ -40,8 +39,7 @@ void mix_rows(const CsrMatrix<double>& W, std::span<const Index> rows, const Mix
   const auto& kernel = kernels::table<double>();
   const Vector<double> mixed = Vector<double>::Constant(W.rows, step.mixed);
   const Index panels = (numbers + panel_columns - 1) / panel_columns;
-#pragma omp parallel for schedule(dynamic, 16) \
-    num_threads(W.nonzeros() * numbers < worth_mixing_threads ? 1 : threads())
+#pragma omp parallel for schedule(dynamic, 16) num_threads(worth_threads(2.0 * double(W.nonzeros()) * double(numbers)))
   for (Index task = 0; task < panels * count; ++task) {
     const Index column = task / count * panel_columns, columns = std::min(panel_columns, numbers - column);
     const Index i = rows[static_cast<std::size_t>(task % count)];

@@ -16,9 +16,6 @@ namespace hearsay::detail {
 // Every engine cuts at the same columns, for the kernels may treat the last few of a panel in a way of their own.
 constexpr Index panel_columns = 4096;
 
-// Below this many multiply-adds a parallel region costs more than it saves.
-constexpr std::int64_t worth_mixing_threads = 100000;
-
 /// out <- mixed W Z + self Z + previous Z_prev, threaded. Each number is one sum in one order, whoever computes it.
 void mix_rows(const CsrMatrix<double>& W, const MixStep& step, ConstBlockView<double> Z, ConstBlockView<double> Z_prev,
               BlockView<double> out);

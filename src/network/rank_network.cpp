@@ -12,9 +12,9 @@
 
 #include "hearsay/error.hpp"
 #include "hearsay/gossip.hpp"
-#include "hearsay/threads.hpp"
 #include "kernels/kernels.hpp"
 #include "linalg/scratch.hpp"
+#include "linalg/worth_threads.hpp"
 #include "network/entries.hpp"
 #include "network/failure.hpp"
 #include "network/mixing.hpp"
@@ -320,7 +320,7 @@ void RankNetwork::mix_edge(const MixStep& step, ConstBlockView<double> Z, ConstB
 
   cut();
   Index not_finite = heard_;
-  [[maybe_unused]] const int team = edge_rows_.nonzeros() * numbers_ < detail::worth_mixing_threads ? 1 : threads();
+  [[maybe_unused]] const int team = detail::worth_threads(2.0 * double(edge_rows_.nonzeros()) * double(numbers_));
 #pragma omp parallel for schedule(static) num_threads(team) reduction(min : not_finite)
   for (std::size_t task = 0; task < pieces_.size(); ++task) {
     const auto [column, columns] = pieces_[task];

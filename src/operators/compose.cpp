@@ -85,13 +85,18 @@ void SumOperator<S>::seek(std::uint64_t position) const {
 template <class S>
 void ShiftedOperator<S>::apply(ConstBlockView<S> X, BlockView<S> Y) const {
   A_.apply(X, Y);
-  Y += static_cast<S>(scaled_shift()) * X;
+  if (shift_ != S(0)) Y += static_cast<S>(scaled_shift()) * X;
+}
+
+template <class S>
+bool ShiftedOperator<S>::apply_step(ConstBlockView<S> X, S shift, S beta, ConstBlockView<S> Z, BlockView<S> Y) const {
+  return A_.apply_step(X, shift - static_cast<S>(scaled_shift()), beta, Z, Y);
 }
 
 template <class S>
 OperatorFacts ShiftedOperator<S>::facts() const {
   OperatorFacts facts = A_.facts();
-  facts.positive_semidefinite = facts.positive_semidefinite && shift_ >= S(0);
+  facts.positive_semidefinite = positive_semidefinite_ || (facts.positive_semidefinite && shift_ >= S(0));
   facts.shift += scaled_shift();
   return facts;
 }

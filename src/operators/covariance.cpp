@@ -10,6 +10,7 @@
 #include "hearsay/threads.hpp"
 #include "kernels/kernels.hpp"
 #include "linalg/scratch.hpp"
+#include "linalg/worth_threads.hpp"
 
 namespace hearsay {
 
@@ -83,7 +84,7 @@ DenseCovariance<S>::DenseCovariance(BorrowedBlock<S> data, CovarianceOptions opt
   Block<S> sums(2, d);  // the mean's offset, the largest magnitudes
   const Index lanes = lanes_for(blocks, d, 2);
   std::vector<Block<S>> partial(static_cast<std::size_t>(lanes), Block<S>::Zero(2, d));
-#pragma omp parallel for schedule(static, 1) num_threads(m* d < 100000 ? 1 : threads())
+#pragma omp parallel for schedule(static, 1) num_threads(detail::worth_threads(2.0 * double(m) * double(d)))
   for (Index lane = 0; lane < lanes; ++lane) {
     Block<S>& sum = partial[static_cast<std::size_t>(lane)];
     const Index first = std::min(m, lane * blocks / lanes * rows),
@@ -103,6 +104,16 @@ DenseCovariance<S>::DenseCovariance(BorrowedBlock<S> data, CovarianceOptions opt
     throw DataError("data: a value is not finite, or so near the largest number that its mean is not");
   exponent_ = safe_exponent<S>(sums.row(1).maxCoeff());
   extra_passes_ = 1;
+}
+
+template <class S>
+DenseCovariance<S> DenseCovariance<S>::about(Vector<S> mean, BorrowedBlock<S> data) {
+  require(mean.size() == data.cols(),
+          fmt::format("mean of {} features: must have {}, as the data have", mean.size(), data.cols()));
+  DenseCovariance A(data, {.center = false});
+  A.mean_ = std::move(mean);
+  A.options_.center = true;
+  return A;
 }
 
 // Rows [first, first + rows) of 2^-exponent (Phi - 1 mu'): in place where nothing is to be done, else in `buffer`.

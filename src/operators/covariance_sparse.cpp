@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "hearsay/error.hpp"
 #include "hearsay/operators/covariance.hpp"
-#include "hearsay/threads.hpp"
+#include "linalg/worth_threads.hpp"
 
 namespace hearsay {
 
@@ -33,13 +35,27 @@ SparseCovariance<S>::SparseCovariance(CsrView<S> data, bool center) : data_(data
   }
 }
 
+template <class S>
+SparseCovariance<S> SparseCovariance<S>::about(Vector<S> mean, CsrView<S> data) {
+  require(mean.size() == data.cols,
+          fmt::format("mean of {} features: must have {}, as the data have", mean.size(), data.cols));
+  SparseCovariance A(data, false);
+  A.mean_ = std::move(mean);
+  std::vector<Index> stored(static_cast<std::size_t>(data.cols), 0);
+  for (const auto j : data.columns) ++stored[static_cast<std::size_t>(j)];
+  for (Index j = 0; j < data.cols; ++j)
+    if (stored[static_cast<std::size_t>(j)] == data.rows) A.shift_(j) = A.mean_(j);
+  return A;
+}
+
 // (Phi - 1 mu') X: stored entries less their column's shift, then what is left of the mean on every row.
 template <class S>
 void SparseCovariance<S>::scores(ConstBlockView<S> X, BlockView<S> out) const {
   const CsrView<S>& data = data_;
   const Vector<S> rest = mean_ - shift_;
   const Eigen::Matrix<S, 1, Eigen::Dynamic> constant = rest.transpose() * X;
-#pragma omp parallel for schedule(static) num_threads(data.nonzeros() * X.cols() < 100000 ? 1 : threads())
+#pragma omp parallel for schedule(static) \
+    num_threads(detail::worth_threads(2.0 * double(data.nonzeros()) * double(X.cols())))
   for (Index i = 0; i < data.rows; ++i) {
     auto row = out.row(i);
     row = -constant;
@@ -61,7 +77,7 @@ void SparseCovariance<S>::apply(ConstBlockView<S> X, BlockView<S> Y) const {
   // order.
   const Vector<S> rest = mean_ - shift_;
   const Eigen::Matrix<S, 1, Eigen::Dynamic> column_sums = products_.colwise().sum();
-  const Index tasks = data.nonzeros() * p < 100000 ? 1 : threads();
+  const Index tasks = detail::worth_threads(2.0 * double(data.nonzeros()) * double(p));
 #pragma omp parallel for schedule(static, 1) num_threads(static_cast <int>(tasks))
   for (Index task = 0; task < tasks; ++task) {
     const auto first = static_cast<std::int32_t>(d * task / tasks),

@@ -91,6 +91,18 @@ NoiseModel<S> tight_inside_noise(Block<S> U_k, double lambda_k, double two_sqrt_
 template <class S>
 void NoisyOperator<S>::apply(ConstBlockView<S> X, BlockView<S> Y) const {
   A_.apply(X, Y);
+  add_noise(X, Y);
+}
+
+template <class S>
+bool NoisyOperator<S>::apply_step(ConstBlockView<S> X, S shift, S beta, ConstBlockView<S> Z, BlockView<S> Y) const {
+  if (!A_.apply_step(X, shift, beta, Z, Y)) return false;
+  add_noise(X, Y);
+  return true;
+}
+
+template <class S>
+void NoisyOperator<S>::add_noise(ConstBlockView<S> X, BlockView<S> Y) const {
   Xi_.setZero(Y.rows(), Y.cols());
   if (model_.fill) {
     model_.fill(products_, X, Xi_);

@@ -8,8 +8,8 @@
 
 #include "hearsay/error.hpp"
 #include "hearsay/linalg.hpp"
-#include "hearsay/threads.hpp"
 #include "kernels/kernels.hpp"
+#include "linalg/worth_threads.hpp"
 
 namespace hearsay {
 
@@ -34,7 +34,8 @@ void csr_product(CsrView<S> A, const CsrStep<S>& step, ConstBlockView<S> X, Bloc
   const Index ldx = X.outerStride(), ldy = Y.outerStride();
   const S* x = X.data();
   S* y = Y.data();
-#pragma omp parallel for schedule(dynamic, 1) num_threads(A.nonzeros() * X.cols() < 100000 ? 1 : threads())
+#pragma omp parallel for schedule(dynamic, 1) \
+    num_threads(detail::worth_threads(2.0 * double(A.nonzeros()) * double(X.cols())))
   for (Index task = 0; task < tasks; ++task)
     kernel.csr_multiply(task * rows_per_task, std::min(A.rows, (task + 1) * rows_per_task), X.cols(),
                         A.row_start.data(), A.columns.data(), values, step.row_scale, step.column_scale, step.shift, x,

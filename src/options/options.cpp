@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <tuple>
@@ -226,17 +227,34 @@ void settle(SolveSettings& settings) {
   PowerOptions& power = settings.power;
   if (settings.plain) {
     require(power.momentum.rule == Momentum::Rule::automatic || power.momentum.rule == Momentum::Rule::none,
-            "method = npm: has no momentum; leave --momentum out, or use --method anpm");
+            "method = npm: has no momentum; leave `momentum` out, or use `method` anpm");
     power.momentum = Momentum::none();
   }
   require(power.method != SolveMethod::krylov || settings.noise.kind == NoiseChoice::Kind::none,
-          "method = krylov: needs exact products; leave --noise out, or use --method anpm");
+          "method = krylov: needs exact products; leave `noise` out, or use `method` anpm");
   require(power.method != SolveMethod::krylov ||
               (power.momentum.rule == Momentum::Rule::automatic && !settings.optimal_momentum),
-          "method = krylov: has no momentum; leave --momentum out, or use --method anpm");
+          "method = krylov: has no momentum; leave `momentum` out, or use `method` anpm");
   if (settings.tolerance_given) return;
   if (settings.precision == Precision::single) power.tolerance = 1e-5;
   if (power.sine_goal > 0) power.tolerance = power.sine_goal;  // a sine of so much implies such a residual
+}
+
+std::string in_words(std::string_view message,
+                     const std::function<std::optional<std::string>(std::string_view name)>& spell) {
+  constexpr char mark = '`';
+  std::string said;
+  while (!message.empty()) {
+    const std::size_t begin = message.find(mark), end = message.find(mark, std::min(begin, message.size() - 1) + 1);
+    const bool marked = begin != message.npos && end != message.npos;
+    const auto word = marked ? spell(message.substr(begin + 1, end - begin - 1)) : std::nullopt;
+    // What is no option may end where the next one begins: only its first mark is behind us.
+    const std::size_t behind = word ? end + 1 : marked ? begin + 1 : message.size();
+    said += word ? message.substr(0, begin) : message.substr(0, behind);
+    if (word) said += *word;
+    message.remove_prefix(behind);
+  }
+  return said;
 }
 
 }  // namespace hearsay

@@ -48,9 +48,9 @@ constexpr OptionRecord table[] = {
     {"max-iterations", "iterations", "N", integer, "1000", "at least 0", "Stop after so many iterations in any case",
      solver, in_solves | in_decentralized | in_plan},
     {"oversample", "", "P", integer, "auto", "auto, or at least 0, and 1 where momentum adapts",
-     "Extra columns in the block; auto: 1 under noise, max(k/2, 4) on large sparse matrices, else max(k, 4); among "
-     "agents only adeepca takes more than 1, to "
-     "begin with",
+     "Extra columns in the block; auto: 1 under noise, on large sparse matrices 2 and as many more as make the block a "
+     "multiple of 8 columns wide, else max(k, 4), and what is chosen may change on the way; among agents only adeepca "
+     "takes more than 1, to begin with",
      solver, in_solves | in_decentralized},
     {"qr-every", "", "N", integer, "auto", "auto, or at least 1",
      "Steps from one QR, and one look at the residual, to the next; auto: 1, the paper's, where products are noisy or "
@@ -170,6 +170,11 @@ constexpr OptionRecord table[] = {
     {"labels", "", "FILE.csv", file, "", "ends in .csv", "Write a line 'node,cluster' per node", output, in_cluster},
     {"json", "", "FILE|-", file, "", "", "Write the result as JSON; - prints it, and nothing else, on standard output",
      output, in_solves | in_decentralized | in_plan},
+    {"report", "", "FILE.html", file, "", "ends in .html or .svg",
+     "Write a page with pictures: eigenvalues, convergence, scores, components, network, certificate, provenance; "
+     ".svg: "
+     "the pictures alone",
+     output, in_solves | in_decentralized},
     {"trace", "", "FILE.csv", file, "", "ends in .csv",
      "Write a line per iteration: rounds, bytes, residual, agreement", output, in_decentralized},
     {"out", "", "DIR", file, "figures", "", "The directory for figures, data, claims and the page; made if need be",

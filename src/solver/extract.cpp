@@ -5,9 +5,9 @@
 
 #include "hearsay/qr.hpp"
 #include "hearsay/random.hpp"
-#include "hearsay/threads.hpp"
 #include "linalg/memory.hpp"
 #include "linalg/scratch.hpp"
+#include "linalg/worth_threads.hpp"
 #include "solver/scale.hpp"
 
 namespace hearsay::detail {
@@ -22,7 +22,7 @@ template <class S>
 void rotate_and_measure(ConstBlockView<S> X, ConstBlockView<S> Y, const Small<S>& U, Extracted<S>& out) {
   const Index d = X.rows(), columns = U.cols(), chunks = (d + chunk_rows - 1) / chunk_rows;
   Block<double> partial = Block<double>::Zero(chunks, columns);
-#pragma omp parallel for schedule(static) num_threads(d* columns < 20000 ? 1 : threads())
+#pragma omp parallel for schedule(static) num_threads(worth_threads(10.0 * double(d) * double(columns)))
   for (Index c = 0; c < chunks; ++c) {
     const Index first = c * chunk_rows, rows = std::min(chunk_rows, d - first);
     multiply<S>(X.middleRows(first, rows), U, out.V.middleRows(first, rows));
@@ -96,12 +96,17 @@ Extracted<S> measure(OperatorRef<S> A, ConstBlockView<S> V, int exponent) {
 }
 
 template <class S>
-Block<S> image_of_random_column(OperatorRef<S> A, std::uint64_t seed) {
+FirstScale scale_with_random_column(OperatorRef<S> A, ConstBlockView<S> Y, std::uint64_t seed) {
   Block<S> x(A.dim(), 1), y(A.dim(), 1);
   fill_normal<S>({.seed = seed, .stream = Stream::probe}, x);
   x /= x.norm();
   A.apply(x, y);
-  return y;
+  Block<S> both(Y.rows(), Y.cols() + 1);
+  both << Y, y;
+  const int exponent = exponent_for<S>(both);
+  rescale<S>(both, exponent);
+  return {.exponent = exponent,
+          .frobenius = std::sqrt(static_cast<double>(A.dim())) * static_cast<double>(both.rightCols(1).norm())};
 }
 
 template <class S>
@@ -128,7 +133,7 @@ double measured_rounding(OperatorRef<S> A, ConstBlockView<S> V, int exponent, st
   template void extract<S>(ConstBlockView<S>, ConstBlockView<S>, const SmallEigen<S>&, Index, double, Extracted<S>&); \
   template bool residuals_from_gram<S>(const SmallEigen<S>&, ConstBlockView<S>, Index, double, Extracted<S>&);        \
   template Extracted<S> measure<S>(OperatorRef<S>, ConstBlockView<S>, int);                                           \
-  template Block<S> image_of_random_column<S>(OperatorRef<S>, std::uint64_t);                                         \
+  template FirstScale scale_with_random_column<S>(OperatorRef<S>, ConstBlockView<S>, std::uint64_t);                  \
   template double measured_rounding<S>(OperatorRef<S>, ConstBlockView<S>, int, std::uint64_t);
 HEARSAY_INSTANTIATE(float)
 HEARSAY_INSTANTIATE(double)

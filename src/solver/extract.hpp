@@ -37,9 +37,14 @@ bool residuals_from_gram(const SmallEigen<S>& rotation, ConstBlockView<S> Y, Ind
 template <class S>
 Extracted<S> measure(OperatorRef<S> A, ConstBlockView<S> V, int exponent);
 
-/// A x of a random unit vector: what the matrix does where nothing else is known of it. E ||A x||^2 = ||A||_F^2 / d.
+/// The scale of a matrix, by its products Y and that of one random column: a start that was given may be taken to
+/// nothing, and says little then. One pass and one product more.
+struct FirstScale {
+  int exponent = 0;
+  double frobenius = 0;  ///< ||A||_F, about, in this scale
+};
 template <class S>
-Block<S> image_of_random_column(OperatorRef<S> A, std::uint64_t seed);
+FirstScale scale_with_random_column(OperatorRef<S> A, ConstBlockView<S> Y, std::uint64_t seed);
 
 /// What rounding does to products with these columns, measured: A (V Q) against (A V) Q for a random turn Q. Rounding
 /// that is alike in every column, as on eigenvectors of entries +-1, is not alike after the turn. Two passes.

@@ -5,17 +5,18 @@
 #include <algorithm>
 #include <cmath>
 
-#include "hearsay/threads.hpp"
 #include "linalg/memory.hpp"
+#include "linalg/worth_threads.hpp"
 #include "solver/krylov.hpp"
 #include "solver/power.hpp"
+#include "solver/tuning.hpp"
 
 namespace hearsay {
 
 Block<float> in_single_precision(const BorrowedBlock<double>& A) {
   Block<float> rounded;
   detail::resize_large<float>(rounded, A.rows(), A.cols());
-#pragma omp parallel for schedule(static) num_threads(A.size() < 100000 ? 1 : threads())
+#pragma omp parallel for schedule(static) num_threads(detail::worth_threads(2.0 * double(A.size())))
   for (Index i = 0; i < A.rows(); ++i) rounded.row(i) = A.row(i).cast<float>();
   return rounded;
 }
@@ -25,7 +26,8 @@ PowerResult<double> mixed_precision_subspace(OperatorRef<float> A_single, Operat
                                              const std::function<bool(const Iteration<float>&)>& observe_single) {
   // Products rounded to single precision leave a residual of about eps, and no less: from there on, and where two
   // looks in a row show no progress near it, more of them are wasted.
-  constexpr double floor = 2 * std::numeric_limits<float>::epsilon();
+  constexpr double floor = detail::tuning::single_floor * std::numeric_limits<float>::epsilon();
+  constexpr double near_floor = detail::tuning::near_single_floor * floor;
   PowerOptions in_single = options;
   in_single.tolerance = std::max(options.tolerance, floor);
   in_single.cooldown = 0;
@@ -34,8 +36,9 @@ PowerResult<double> mixed_precision_subspace(OperatorRef<float> A_single, Operat
   Hooks<float> single_hooks;
   single_hooks.observe = [&](const Iteration<float>& now) {
     users_stop = observe_single && !observe_single(now);
-    at_floor = now.entry.residual <= floor || (now.entry.residual <= 50 * floor && now.entry.residual > 0.7 * least);
-    least = std::min(least, now.entry.residual);
+    const double residual = now.entry.residual;
+    at_floor = residual <= floor || (residual <= near_floor && residual > detail::tuning::no_gain_in_single * least);
+    least = std::min(least, residual);
     return !users_stop && !at_floor;
   };
   Block<float> start;
@@ -54,7 +57,7 @@ PowerResult<double> mixed_precision_subspace(OperatorRef<float> A_single, Operat
   // A start that was given has to be proved in double as well. Rounding the matrix to single
   // precision moves its eigenvalues by no more than eps ||A||_F.
   detail::Known known = detail::known_from<float>(rough);
-  known.statement.above += 4 * std::numeric_limits<float>::epsilon() * known.frobenius;
+  known.statement.above += detail::tuning::rounding_of_matrix * std::numeric_limits<float>::epsilon() * known.frobenius;
   known.sound_start = hooks.start == nullptr && rough.status != Status::iteration_limit;
   PowerResult<double> result = detail::subspace_from<double>(A_double, in_double, double_hooks, known);
   result.notes.push_back(

@@ -1,5 +1,7 @@
 #include "hearsay/pca.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -159,20 +161,33 @@ PcaResult<S> pca(const CsrMatrix<S>& data, const PcaOptions<S>& options, const H
   return pca<S>(borrow(data), options, hooks);
 }
 
-template <class S>
-Block<S> pca_scores(const Block<S>& data, const PcaResult<S>& result) {
-  const DenseCovariance<S> A(data, {.center = result.mean.squaredNorm() > 0});
-  Block<S> scores(data.rows(), result.power.basis.cols());
+namespace {
+
+template <class S, class Covariance>
+Block<S> scores_of(const Covariance& A, Index samples, const PcaResult<S>& result) {
+  Block<S> scores(samples, result.power.basis.cols());
   A.scores(result.power.basis, scores);
   return scores;
 }
 
 template <class S>
+void require_features(Index features, const PcaResult<S>& result) {
+  require(features == result.mean.size(),
+          fmt::format("data of {} features: must have {}, as the analysis has", features, result.mean.size()));
+}
+
+}  // namespace
+
+template <class S>
+Block<S> pca_scores(const Block<S>& data, const PcaResult<S>& result) {
+  require_features(data.cols(), result);
+  return scores_of(DenseCovariance<S>::about(result.mean, borrow(data)), data.rows(), result);
+}
+
+template <class S>
 Block<S> pca_scores(const CsrMatrix<S>& data, const PcaResult<S>& result) {
-  const SparseCovariance<S> A(data, result.mean.squaredNorm() > 0);
-  Block<S> scores(data.rows, result.power.basis.cols());
-  A.scores(result.power.basis, scores);
-  return scores;
+  require_features(data.cols, result);
+  return scores_of(SparseCovariance<S>::about(result.mean, borrow(data)), data.rows, result);
 }
 
 #define HEARSAY_INSTANTIATE(S)                                                                  \

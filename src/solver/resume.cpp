@@ -8,6 +8,7 @@
 #include "hearsay/error.hpp"
 #include "hearsay/linalg.hpp"
 #include "solver/state.hpp"
+#include "solver/tuning.hpp"
 
 namespace hearsay::detail {
 
@@ -50,7 +51,7 @@ void require_resumable(const PowerState<S>& state, const Plan& plan, const Power
   require(state.cooldown_left <= options.cooldown,
           fmt::format("checkpoint: cooldown_left = {}: must be at most {}, the cool-down", state.cooldown_left,
                       options.cooldown));
-  require_steps(state.history, state.t, std::max(longest_stride, options.qr_every));
+  require_steps(state.history, state.t, std::max(tuning::longest_stride, options.qr_every));
   require_orthonormal<S>(state.X, "X");
   if (state.best_basis.size() > 0) require_orthonormal<S>(state.best_basis.leftCols(plan.k), "best_basis");
 }

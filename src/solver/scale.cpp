@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "hearsay/error.hpp"
+#include "solver/tuning.hpp"
 
 namespace hearsay::detail {
 
@@ -46,12 +47,12 @@ void require_no_negative_eigenvalue(double least, double slack, int exponent) {
   if (least < -slack)
     throw DataError(fmt::format(
         "matrix: has a negative eigenvalue (a Rayleigh quotient of {:.6g} was met), and the method needs a positive "
-        "semidefinite one; add a shift of at least its magnitude (--shift)",
+        "semidefinite one; add a shift of at least its magnitude (`shift`)",
         std::ldexp(least, exponent)));
 }
 
 double slack_of_norm(double norm_bound, double epsilon, int exponent) {
-  return std::isfinite(norm_bound) ? 100 * epsilon * std::ldexp(norm_bound, -exponent) : 0;
+  return std::isfinite(norm_bound) ? tuning::negative_by_norm * epsilon * std::ldexp(norm_bound, -exponent) : 0;
 }
 
 #define HEARSAY_INSTANTIATE(S)                     \

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "hearsay/error.hpp"
+#include "solver/tuning.hpp"
 
 namespace hearsay {
 
@@ -57,11 +58,12 @@ void detail::require_sound(const PowerOptions& options, Index d) {
 
 namespace detail {
 
-Index whole_lines(Index columns) { return (columns + 7) / 8 * 8; }
+Index whole_lines(Index columns) { return (columns + tuning::line - 1) / tuning::line * tuning::line; }
 
 bool qr_is_dear(Index d, Index p, const OperatorFacts& facts) {
-  return facts.exact && facts.multiply_adds > 0 && d * p >= 50000 &&
-         10 * static_cast<double>(d) * static_cast<double>(p) > 0.5 * facts.multiply_adds;
+  return facts.exact && facts.multiply_adds > 0 && d * p >= tuning::large_block &&
+         tuning::qr_multiply_adds * static_cast<double>(d) * static_cast<double>(p) >
+             tuning::dear_beside_product * facts.multiply_adds;
 }
 
 Plan settle(Index d, const OperatorFacts& facts, const PowerOptions& options) {
@@ -73,10 +75,11 @@ Plan settle(Index d, const OperatorFacts& facts, const PowerOptions& options) {
   const bool noisy = options.products == Products::noisy || (options.products == Products::automatic && facts.noisy);
   require(!(adaptive && options.oversample == 0 && k < d),
           "oversample = 0: adaptive momentum needs at least one column more than the rank");
-  const Index extra = options.oversample >= 0           ? options.oversample
-                      : noisy                           ? 1
-                      : qr_is_dear(d, 2 * k + 4, facts) ? whole_lines(k + 2) - k
-                                                        : std::max<Index>(k, 4);
+  const Index extra = options.oversample >= 0 ? options.oversample
+                      : noisy                 ? 1
+                      : qr_is_dear(d, 2 * k + tuning::least_oversample, facts)
+                          ? whole_lines(k + tuning::least_extra) - k
+                          : std::max(k, tuning::least_oversample);
   // A momentum given as a number, and the paper's own rule, mean the paper's recurrence unless told otherwise.
   const bool papers = options.momentum.rule == Momentum::Rule::paper || options.momentum.rule == Momentum::Rule::fixed;
   return {.d = d,

@@ -11,8 +11,8 @@
 namespace hearsay {
 
 template <class S>
-Spectrum find_spectrum(OperatorRef<S> exact, const SolveSettings& settings) {
-  const Index d = exact.dim(), k = settings.power.rank;
+Spectrum find_spectrum(OperatorRef<S> exact, const PowerOptions& options) {
+  const Index d = exact.dim(), k = options.rank;
   require(k >= 1 && k <= d, fmt::format("rank = {}: must lie in [1, {}]", k, d));
   Spectrum spectrum{.dimension = d};
   Vector<double>& values = spectrum.values;
@@ -22,21 +22,21 @@ Spectrum find_spectrum(OperatorRef<S> exact, const SolveSettings& settings) {
     spectrum.vectors = eigen.vectors.template cast<double>();
     spectrum.source = "a dense eigensolver";
   } else {
-    const PowerOptions options{.rank = std::min(k + 1, d),
-                               .tolerance = std::max(settings.power.tolerance, 1e-8),
-                               .max_iterations = std::max<Index>(settings.power.max_iterations, 10000),
-                               .seed = settings.power.seed};
-    const PowerResult<S> solved = principal_subspace<S>(exact, options);
+    const PowerOptions exactly{.rank = std::min(k + 1, d),
+                               .tolerance = std::max(options.tolerance, 1e-8),
+                               .max_iterations = std::max<Index>(options.max_iterations, 10000),
+                               .seed = options.seed};
+    const PowerResult<S> solved = principal_subspace<S>(exact, exactly);
     values = solved.eigenvalues.template cast<double>();
     spectrum.source = fmt::format("a noise-free solve for {} eigenvalues ({}, residual {:.1e}, {} passes)",
-                                  options.rank, name(solved.status), solved.residual, solved.passes);
+                                  exactly.rank, name(solved.status), solved.residual, solved.passes);
   }
   spectrum.lambda_k = values(k - 1);
   spectrum.lambda_next = k < d ? std::max(0.0, values(k)) : 0.0;
   return spectrum;
 }
 
-template Spectrum find_spectrum<float>(OperatorRef<float>, const SolveSettings&);
-template Spectrum find_spectrum<double>(OperatorRef<double>, const SolveSettings&);
+template Spectrum find_spectrum<float>(OperatorRef<float>, const PowerOptions&);
+template Spectrum find_spectrum<double>(OperatorRef<double>, const PowerOptions&);
 
 }  // namespace hearsay

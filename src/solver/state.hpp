@@ -12,7 +12,4 @@ namespace hearsay::detail {
 template <class S>
 std::string fault_of(const PowerState<S>& state);
 
-/// The longest stride that is ever chosen between two QRs; --qr-every may ask for more.
-inline constexpr Index longest_stride = 16;
-
 }  // namespace hearsay::detail

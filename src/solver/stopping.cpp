@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "solver/tuning.hpp"
+
 namespace hearsay::detail {
 
 namespace {
@@ -33,9 +35,8 @@ double noise_from_asymmetry(const Small<S>& H) {
 }
 
 double recent_noise(const std::vector<HistoryEntry>& history) {
-  constexpr std::size_t window = 15;
   std::vector<double> recent;
-  for (std::size_t i = history.size() - std::min(window, history.size()); i < history.size(); ++i)
+  for (std::size_t i = history.size() - std::min(tuning::noise_window, history.size()); i < history.size(); ++i)
     recent.push_back(history[i].noise);
   if (recent.empty()) return 0;
   std::nth_element(recent.begin(), recent.begin() + static_cast<std::ptrdiff_t>(recent.size() / 2), recent.end());
@@ -44,33 +45,36 @@ double recent_noise(const std::vector<HistoryEntry>& history) {
 
 bool products_are_noisy(const StoppingFacts& facts, const std::vector<HistoryEntry>& history) {
   if (facts.noisy) return true;
-  if (!facts.watch || history.size() < 5) return false;
-  const double rounding = 100 * facts.epsilon * std::sqrt(static_cast<double>(facts.d));
+  if (!facts.watch || history.size() < tuning::least_history_for_noise) return false;
+  const double rounding = tuning::noise_above_rounding * facts.epsilon * std::sqrt(static_cast<double>(facts.d));
   double largest = 0;  // a start that A takes to nothing shows what A is later
   for (const HistoryEntry& entry : history) largest = std::max(largest, std::abs(entry.theta_1));
   return recent_noise(history) > rounding * largest;
 }
 
 bool stagnant(const std::vector<HistoryEntry>& history) {
-  const std::size_t size = history.size(), window = std::max<std::size_t>(10, size / 4);
+  const std::size_t size = history.size(), window = std::max(tuning::least_window, size / 4);
   if (size < 2 * window) return false;
-  return least_residual(history, size - window, size) > 0.8 * least_residual(history, size - 2 * window, size - window);
+  return least_residual(history, size - window, size) >
+         tuning::no_progress * least_residual(history, size - 2 * window, size - window);
 }
 
 bool transient_is_over(const StoppingFacts& facts, const std::vector<HistoryEntry>& history) {
   const HistoryEntry& now = history.back();
-  if (facts.p == facts.k || !std::isfinite(now.theta_next)) return false;  // no gap to predict from
-  if (!(now.theta_k > 0)) return now.t >= 30;
+  if (!std::isfinite(now.theta_next)) return false;  // a block of k columns: no gap to predict from
+  if (!(now.theta_k > 0)) return now.t >= tuning::transient_without_rate;
   const double d = static_cast<double>(facts.d), k = static_cast<double>(facts.k), noise = recent_noise(history);
   const double floor = std::max(noise * std::sqrt(d) / now.theta_k, facts.epsilon);
-  const double needed = std::log(std::max(2.0, 3 * std::sqrt(d * k) / floor));
-  return static_cast<double>(now.t) * rate(facts, now, std::max(3 * noise, 1e-15 * now.theta_k)) >= 1.1 * needed;
+  const double needed = std::log(std::max(2.0, tuning::unlucky_start * std::sqrt(d * k) / floor));
+  const double least_gap = std::max(tuning::gap_in_noise * noise, tuning::least_gap * now.theta_k);
+  return static_cast<double>(now.t) * rate(facts, now, least_gap) >= tuning::transient_margin * needed;
 }
 
 bool at_rounding_floor(const StoppingFacts& facts, const std::vector<HistoryEntry>& history) {
-  const double rounding =
-      std::max(0.01 * std::sqrt(facts.epsilon), 100 * facts.epsilon * std::sqrt(static_cast<double>(facts.d)));
-  return history.size() >= 20 && least_residual(history, 0, history.size()) <= rounding && stagnant(history);
+  const double rounding = std::max(tuning::floor_in_root_epsilon * std::sqrt(facts.epsilon),
+                                   tuning::floor_in_epsilon * facts.epsilon * std::sqrt(static_cast<double>(facts.d)));
+  return history.size() >= tuning::least_history_for_floor && least_residual(history, 0, history.size()) <= rounding &&
+         stagnant(history);
 }
 
 template double noise_from_asymmetry<float>(const Small<float>&);

@@ -9,7 +9,7 @@
 namespace hearsay::detail {
 
 struct StoppingFacts {
-  Index d = 0, k = 0, p = 0;
+  Index d = 0, k = 0;
   double epsilon = 0;  ///< of the scalar type
   bool noisy = false;  ///< said by the operator or the caller
   bool watch = true;   ///< products may turn out to be noisy

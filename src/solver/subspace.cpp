@@ -5,6 +5,7 @@
 #include "hearsay/error.hpp"
 #include "solver/krylov.hpp"
 #include "solver/power.hpp"
+#include "solver/tuning.hpp"
 
 namespace hearsay {
 
@@ -29,10 +30,11 @@ SolveMethod choose_method(OperatorRef<S> A, const PowerOptions& options, const H
   if (!facts.exact || !free || options.max_iterations < detail::least_blocks(A.dim(), facts, options))
     return SolveMethod::anpm;
   // n vectors kept orthogonal cost 4 d n^2 operations in all, their products 2 n times the multiply-adds; but a sparse
-  // product runs at a fraction of the speed, so that orthogonality may cost eight times what the product counts.
+  // product runs at a fraction of the speed, so that orthogonality may cost several times what the product counts.
   const auto d = static_cast<double>(A.dim());
   const auto n = static_cast<double>(detail::krylov_capacity(A.dim(), facts, options));
-  return 2 * d * n <= 8 * facts.multiply_adds ? SolveMethod::krylov : SolveMethod::anpm;
+  return 2 * d * n <= detail::tuning::orthogonality_beside_product * facts.multiply_adds ? SolveMethod::krylov
+                                                                                         : SolveMethod::anpm;
 }
 
 template <class S>

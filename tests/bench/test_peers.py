@@ -152,6 +152,20 @@ def test_an_answer_that_misses_the_accuracy_meets_no_bar():
     assert verdict_of([row("PRIMME", 2.0)], 0.7)["met"] is None
 
 
+@pytest.mark.parametrize("accuracies", [[1e-4], [1e-2, 1e-4]])
+def test_the_figure_is_drawn_by_whatever_matplotlib_there_is(tmp_path, accuracies):
+    pytest.importorskip("matplotlib")
+    rows = [
+        row(peer, 1.0, accuracy=accuracy, workload="W1", fastest=0.9, slowest=1.2)
+        for peer in ("hearsay", "PRIMME")
+        for accuracy in accuracies
+    ]
+
+    report.plot({"rows": rows, "accuracies": accuracies}, tmp_path / "figure.png")
+
+    assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
+
+
 def test_seconds_without_their_accuracy_are_not_written(tmp_path):
     results = {"rows": [row("hearsay", 1.0, runs=1) | {"sine": 1e-3}]}
 

@@ -21,7 +21,14 @@ NO_CHROMIUM = 77
 LOOK = """<script>addEventListener("load", () => {
   const figures = [...document.querySelectorAll(".panels svg")].map(svg => {
     const frame = svg.getBoundingClientRect();
+    const words = [...svg.querySelectorAll("text")].map(text => [text.textContent, text.getBoundingClientRect()]);
+    const overlap = (a, b) => Math.min(Math.min(a.right, b.right) - Math.max(a.left, b.left),
+      Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top)) / frame.width * 480;
     return {id: svg.id, width: frame.width, height: frame.height,
+      marks: [...svg.querySelectorAll("path.hs-l,path.hs-p,path.hs-bar,path.hs-pos,path.hs-neg,path.hs-edge")]
+        .filter(path => path.getAttribute("d").length > 1).length,
+      overlaps: words.flatMap(([one, box], i) => words.slice(i + 1).filter(([, other]) => overlap(box, other) > 3)
+        .map(([other]) => one + " / " + other)),
       curves: [...svg.querySelectorAll("g[clip-path] path.hs-l")].map(path => path.getTotalLength()),
       texts: [...svg.querySelectorAll("text")].map(text => text.getBoundingClientRect())
         .filter(box => box.width === 0 || box.left < frame.left - 1 || box.right > frame.right + 1).length};
@@ -54,20 +61,16 @@ def look(browser, page, width, scheme):
     return json.loads(html.unescape(seen[1])), console
 
 
-def problems(seen, console, panels, tables, scheme):
+def chromium():
+    return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+def page_problems(seen, console, scheme):
+    """What would be wrong with any page."""
     yield from console
-    if len(seen["tables"]) != tables:
-        yield f"{len(seen['tables'])} tables: the page's data say {tables}"
-    for table in seen["tables"]:
-        if table["cells"] == 0:
-            yield f"{table['name']}: a table without a number"
-    if len(seen["figures"]) != panels:
-        yield f"{len(seen['figures'])} figures: the page's data say {panels}"
     for figure in seen["figures"]:
-        if not (figure["width"] > 200 and figure["height"] > 150):
+        if not (figure["width"] > 200 and figure["height"] > 100):
             yield f"{figure['id']}: {figure['width']} x {figure['height']} is too small to read"
-        if not figure["curves"] or min(figure["curves"]) < 20:
-            yield f"{figure['id']}: a curve is not drawn (lengths {figure['curves']})"
         if figure["texts"]:
             yield f"{figure['id']}: {figure['texts']} texts stick out or are empty"
     if seen["overflow"] > 0:
@@ -78,9 +81,23 @@ def problems(seen, console, panels, tables, scheme):
         yield f"{scheme} was asked for, and the ground is {seen['ground']}"
 
 
+def problems(seen, console, panels, tables, scheme):
+    yield from page_problems(seen, console, scheme)
+    if len(seen["tables"]) != tables:
+        yield f"{len(seen['tables'])} tables: the page's data say {tables}"
+    for table in seen["tables"]:
+        if table["cells"] == 0:
+            yield f"{table['name']}: a table without a number"
+    if len(seen["figures"]) != panels:
+        yield f"{len(seen['figures'])} figures: the page's data say {panels}"
+    for figure in seen["figures"]:
+        if not figure["curves"] or min(figure["curves"]) < 20:
+            yield f"{figure['id']}: a curve is not drawn (lengths {figure['curves']})"
+
+
 def main():
     page = pathlib.Path(sys.argv[1])
-    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    browser = chromium()
     if browser is None:
         print("no Chromium here (Debian: chromium), so nobody looks at the page")
         return NO_CHROMIUM

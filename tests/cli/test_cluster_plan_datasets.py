@@ -1,9 +1,10 @@
+import hashlib
 import json
 
 import numpy as np
 import pytest
 
-from conftest import planted
+from conftest import SOURCE, planted
 
 
 @pytest.fixture
@@ -90,19 +91,66 @@ def test_a_plan_without_sense_is_refused(hearsay, arguments, saying):
     hearsay.refuses(*arguments, saying=saying)
 
 
-def test_data_sets_are_listed_with_their_place(hearsay, tmp_path):
-    result = hearsay("datasets", "list", env={"HEARSAY_DATA": str(tmp_path)})
+@pytest.mark.parametrize("words", [["datasets", "list"], ["datasets"]])
+def test_data_sets_are_listed_with_their_place(hearsay, tmp_path, words):
+    result = hearsay(*words, env={"HEARSAY_DATA": str(tmp_path)})
 
     assert result.returncode == 0 and str(tmp_path) in result.stdout
     assert all(name in result.stdout for name in ["digits", "fed-heart-disease", "ego-facebook", "amazon0302"])
     assert "not fetched" in result.stdout
 
 
+def test_data_sets_have_no_other_commands(hearsay):
+    hearsay.refuses("datasets", "lsit", saying="lsit")
+
+
 def test_a_missing_data_set_is_refused_with_the_command_that_gets_it(hearsay, tmp_path):
-    for arguments in [["datasets", "path", "digits"], ["pca", "digits", "-k", "2"]]:
+    for arguments in [["datasets", "path", "ego-facebook"], ["cluster", "ego-facebook", "-k", "2"]]:
         result = hearsay(*arguments, env={"HEARSAY_DATA": str(tmp_path)})
 
-        assert result.returncode == 2 and "hearsay datasets fetch digits" in result.stderr
+        assert result.returncode == 2 and "hearsay datasets fetch ego-facebook" in result.stderr
+
+
+def test_what_is_built_in_needs_no_directory_at_all(hearsay, tmp_path):
+    nowhere = {"HEARSAY_DATA": "", "XDG_CACHE_HOME": "", "HOME": ""}
+
+    listed = hearsay("datasets", env=nowhere)
+    for command in (["pca", "digits", "-k", 2, "--json", "result.json"],
+                    ["pca", "digits", "-k", 2, "--stream", "--checkpoint", "saved"],
+                    ["pca", "fed-heart-disease", "-k", 2], ["decentralized", "fed-heart-disease", "-k", 2]):
+        result = hearsay(*command, env=nowhere)
+        assert result.returncode == 0, (command, result.stderr)
+
+    assert listed.returncode == 0 and listed.stdout.count("built in") == 2
+    [source] = json.loads((tmp_path / "result.json").read_text())["provenance"]["inputs"]
+    content = (SOURCE / "data/digits.csv.gz").read_bytes()
+    assert source == {"option": "data set digits", "path": "built-in:/digits.csv.gz", "bytes": len(content),
+                      "sha256": hashlib.sha256(content).hexdigest()}
+
+
+def test_a_result_from_built_in_data_is_verified(hearsay, tmp_path):
+    nowhere = {"HEARSAY_DATA": str(tmp_path / "empty")}
+    (tmp_path / "out").mkdir()
+    hearsay("pca", "digits", "-k", 3, "--components", "basis.npy", "--json", "out/result.json", env=nowhere)
+
+    result = hearsay("verify", "out/result.json", env=nowhere)
+
+    assert result.returncode == 0 and "FAILS" not in result.stdout, result.stdout
+    assert "built-in:/digits.csv.gz: sha256" in result.stdout and "sin(theta)" in result.stdout
+    changed = (tmp_path / "out/result.json").read_text().replace('"sha256": "09f6', '"sha256": "19f6')
+    (tmp_path / "out/result.json").write_text(changed)
+    assert hearsay("verify", "out/result.json", env=nowhere).returncode == 3
+
+
+def test_what_is_built_in_can_be_had_as_files(hearsay, tmp_path):
+    here = {"HEARSAY_DATA": str(tmp_path), "https_proxy": "http://127.0.0.1:1", "no_proxy": ""}
+
+    path = hearsay("datasets", "path", "digits", env=here)
+    assert path.returncode == 2 and "hearsay datasets fetch digits" in path.stderr
+    assert hearsay("datasets", "fetch", "digits", env=here).returncode == 0
+    assert (tmp_path / "digits.csv.gz").read_bytes() == (SOURCE / "data/digits.csv.gz").read_bytes()
+    assert hearsay("datasets", "path", "digits", env=here).stdout.strip() == str(tmp_path / "digits.csv.gz")
+    assert "here, built in" in hearsay("datasets", "list", env=here).stdout
 
 
 def test_the_path_of_a_data_set_is_printed(hearsay, digits):

@@ -20,7 +20,7 @@ def federation(directory, sizes=(40, 25, 60), features=8, seed=0):
         np.savetxt(directory / name, table, delimiter=",", fmt="%.17g")
     pooled = np.concatenate(tables)
     centred = pooled - pooled.mean(axis=0)
-    return names, centred.T @ centred / len(pooled)
+    return names, centred.T @ centred / (len(pooled) - 1)
 
 
 def top(matrix, k):
@@ -47,6 +47,35 @@ def test_every_agent_finds_the_components_of_all_the_data(hearsay, tmp_path, alg
     assert [agent["source"] for agent in result["per_agent"]] == names
 
 
+@pytest.mark.parametrize("option", ["--center", "--no-center"])
+def test_eigenvalues_are_those_of_pca(hearsay, tmp_path, option):
+    names, _ = federation(tmp_path)
+    table = np.concatenate([np.loadtxt(tmp_path / name, delimiter=",") for name in names])
+    np.savetxt(tmp_path / "all.csv", table, delimiter=",", fmt="%.17g")
+    singular = np.linalg.svd(table - table.mean(axis=0) if option == "--center" else table, compute_uv=False)
+
+    alone = hearsay.json("pca", "all.csv", "-k", 3, option)
+    apart = hearsay.json("decentralized", *names, "-k", 3, option)
+    split = hearsay.json("decentralized", "all.csv", "-k", 3, "--agents", 4, option)
+
+    expected = singular[:3] ** 2 / (len(table) - (option == "--center"))
+    assert np.allclose(alone["eigenvalues"], expected, rtol=1e-8)
+    for result in (apart, split):
+        assert np.allclose(result["eigenvalues"], alone["eigenvalues"], rtol=1e-8)
+        for agent in result["per_agent"]:
+            assert np.allclose(agent["eigenvalues"], alone["eigenvalues"], rtol=1e-8)
+
+
+def test_centred_eigenvalues_after_a_crash_are_divided_by_the_samples_left(hearsay, tmp_path):
+    names, _ = federation(tmp_path, sizes=(40, 25, 60, 35))
+    tables = [np.loadtxt(tmp_path / name, delimiter=",") for name in names]
+    rest = np.concatenate([tables[i] for i in (0, 1, 3)]) - np.concatenate(tables).mean(axis=0)
+
+    result = hearsay.json("decentralized", *names, "-k", 2, "--crash", "2@5")
+
+    assert np.allclose(result["eigenvalues"], top(rest.T @ rest / (len(rest) - 1), 2)[0], rtol=1e-8)
+
+
 @pytest.mark.attack
 @pytest.mark.parametrize("unit, large", [("", "1e100"), ("", "1e155"), ("", "1e300"), ("e-210", "1e-200")])
 def test_extreme_numbers_in_one_shard_are_an_answer_like_any_other(hearsay, tmp_path, unit, large):
@@ -60,8 +89,8 @@ def test_extreme_numbers_in_one_shard_are_an_answer_like_any_other(hearsay, tmp_
 
     for result in (exact, rounded):
         assert result["status"] == "converged"
-        # One number that dwarfs the other five, less their mean: (1/6)(1 - 1/6) of its square.
-        assert np.isclose(np.log2(result["eigenvalues"][0]) + result["exponent"], 2 * np.log2(float(large)) + np.log2(5 / 36))
+        # One number that dwarfs the other five, less their mean: (1/5)(1 - 1/6) of its square.
+        assert np.isclose(np.log2(result["eigenvalues"][0]) + result["exponent"], 2 * np.log2(float(large)) + np.log2(1 / 6))
         assert (result["exponent"] != 0) == (large != "1e100")
     assert max(agent["sin_theta"] for agent in exact["per_agent"]) <= 1e-9
 
@@ -90,7 +119,7 @@ def test_one_table_can_be_split_in_any_way(hearsay, tmp_path, split):
                           "--reference", "exact")
 
     centred = table - table.mean(axis=0)
-    assert np.allclose(result["eigenvalues"], top(centred.T @ centred / 90, 2)[0], rtol=1e-9)
+    assert np.allclose(result["eigenvalues"], top(centred.T @ centred / 89, 2)[0], rtol=1e-9)
     assert result["status"] == "converged" and result["agents"] == 3
     assert sum(agent["samples"] for agent in result["per_agent"]) == 90
     assert max(agent["sin_theta"] for agent in result["per_agent"]) <= 1e-8
@@ -128,7 +157,8 @@ def test_the_paper_s_ring_of_four(hearsay, data_directory):
 
     assert result["agents"] == 4 and result["edges"] == 4 and result["samples"] == 486
     assert result["spectral_gap"] == pytest.approx(0.5)
-    assert result["eigenvalues"] == pytest.approx([2.679684, 1.373737], abs=1e-6)
+    papers = np.array([2.679684, 1.373737])  # which divides by all the samples
+    assert result["eigenvalues"] == pytest.approx(papers * 486 / 485, abs=2e-6)
     assert [agent["samples"] for agent in result["per_agent"]] == [199, 172, 30, 85]
 
 
@@ -189,7 +219,7 @@ def test_a_plan_takes_the_norms_of_the_shards(hearsay, data_directory):
 
     terms = {term["name"]: term["value"] for term in plan["terms"]}
     assert terms["gamma_W"] == pytest.approx(0.5)
-    assert terms["M"] == pytest.approx(4.6473, abs=1e-4)
+    assert terms["M"] == pytest.approx(4.6473 * 486 / 485, abs=1e-4)
     assert terms["T"] == next(row for row in plan["rows"] if row["method"] == "ADePM")["iterations"]["value"]
 
 
@@ -406,10 +436,10 @@ def test_columns_of_the_same_name_are_the_same_feature(hearsay, tmp_path):
     named = hearsay.json("decentralized", *files, "--components", "named.npy")
     placed = hearsay.json("decentralized", *files, "--columns", "by-position")
 
-    assert np.allclose(named["eigenvalues"], top(centred.T @ centred / 30, 2)[0], rtol=1e-9)
-    assert sin_theta(top(centred.T @ centred / 30, 2)[1], np.load(tmp_path / "named.npy")) <= 1e-8
+    assert np.allclose(named["eigenvalues"], top(centred.T @ centred / 29, 2)[0], rtol=1e-9)
+    assert sin_theta(top(centred.T @ centred / 29, 2)[1], np.load(tmp_path / "named.npy")) <= 1e-8
     assert named["notes"] == ["site1.csv: its columns were put into the order of the first shard's, by their names"]
-    assert np.allclose(placed["eigenvalues"], top(mixed.T @ mixed / 30, 2)[0], rtol=1e-9)
+    assert np.allclose(placed["eigenvalues"], top(mixed.T @ mixed / 29, 2)[0], rtol=1e-9)
     assert placed["notes"] == []
 
 

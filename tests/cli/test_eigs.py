@@ -41,6 +41,15 @@ def test_the_method_is_the_one_asked_for_or_suits_the_products_and_is_named(hear
     hearsay.refuses(*solve, "--method", "krylov", "--momentum", "paper", saying="method = krylov: has no momentum")
 
 
+@pytest.mark.parametrize("precision", ["single", "mixed"])
+def test_the_method_is_named_in_every_precision(hearsay, tmp_path, precision):
+    np.save(tmp_path / "matrix.npy", planted(SPECTRUM)[0])
+
+    for method in ["anpm", "npm", "krylov"]:
+        result = hearsay.json("eigs", "matrix.npy", "-k", 3, "--method", method, "--precision", precision)
+        assert result["method"] == method
+
+
 @pytest.mark.parametrize("method", ["anpm", "krylov"])
 def test_an_accuracy_asked_for_is_reached_and_no_more_is_done(hearsay, tmp_path, method):
     matrix, vectors = planted(np.linspace(5, 0.1, 200))

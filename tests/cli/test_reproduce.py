@@ -221,9 +221,9 @@ def test_a_figure_whose_data_are_missing_is_refused_by_name(hearsay, tmp_path):
     (tmp_path / "empty").mkdir()
     nowhere = {"HEARSAY_DATA": str(tmp_path / "empty")}
 
-    result = hearsay("reproduce", "fig2-heart", "--quick", "--out", "out", env=nowhere)
+    result = hearsay("reproduce", "fig2-facebook", "--quick", "--out", "out", env=nowhere)
 
-    assert result.returncode == 2 and "heart" in result.stderr and not (tmp_path / "out").exists()
+    assert result.returncode == 2 and "facebook" in result.stderr and not (tmp_path / "out").exists()
 
 
 def test_agents_are_run_on_data_by_name(hearsay, experiment, data_directory, tmp_path):

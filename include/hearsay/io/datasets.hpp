@@ -1,7 +1,9 @@
 // The public data sets the examples and experiments use: what they are, where they come from, where they lie.
 //
-// A directory holds digits.csv.gz, facebook_combined.txt.gz, amazon0302.txt.gz and heart/. Content is known by the
-// SHA-256 of its decompressed bytes, so that a file compressed again, or not at all, is still the same data.
+// The library carries digits and fed-heart-disease itself: they lie in built_in_directory(), which the functions below
+// take as they take any other. A directory on a disk holds digits.csv.gz, facebook_combined.txt.gz, amazon0302.txt.gz
+// and heart/. Content is known by the SHA-256 of its decompressed bytes, so that a file compressed again, or not at
+// all, is still the same data.
 #pragma once
 
 #include <chrono>
@@ -25,11 +27,12 @@ struct EdgeListFacts {
 };
 
 struct DatasetFile {
-  std::filesystem::path path;                      ///< below the data directory
-  std::vector<std::string> urls = {};              ///< tried in this order; https, http or file
-  std::string sha256 = {};                         ///< of the decompressed content; empty: known by its facts alone
-  std::optional<EdgeListFacts> facts = {};         ///< checked when there is no digest
-  std::function<std::string()> content = nullptr;  ///< for a derived file, which the library itself writes
+  std::filesystem::path path;               ///< below the data directory
+  std::vector<std::string> urls = {};       ///< tried in this order; https, http or file
+  std::string sha256 = {};                  ///< of the decompressed content; empty: known by its facts alone
+  std::optional<EdgeListFacts> facts = {};  ///< checked when there is no digest
+  std::function<std::string()> content =
+      nullptr;  ///< of a file that the library carries or derives: no address is asked
 };
 
 struct Dataset {
@@ -51,6 +54,9 @@ std::string verified_by(const DatasetFile& file);
 /// $HEARSAY_DATA, else $XDG_CACHE_HOME/hearsay, else $HOME/.cache/hearsay. The caller passes the three values (null or
 /// empty: not set). Throws InvalidArgument when none is set.
 std::filesystem::path data_directory(const char* hearsay_data, const char* xdg_cache_home, const char* home);
+
+/// Whether the library carries every file of it.
+bool is_built_in(const Dataset& dataset);
 
 struct DatasetLocation {
   std::vector<std::filesystem::path> paths;    ///< of every file, there or not

@@ -56,21 +56,24 @@ class SumOperator {
 };
 
 /// A + shift I: makes a matrix with negative eigenvalues positive semidefinite. A shift so large that rounding would
-/// leave nothing of A is refused.
+/// leave nothing of A is refused. `positive_semidefinite` is the caller's word that the sum has no negative eigenvalue,
+/// where A does not say so itself.
 template <class S>
 class ShiftedOperator {
  public:
   using Scalar = S;
 
   template <SymmetricOperator Op>
-  ShiftedOperator(const Op& A, S shift) : A_(A), shift_(shift) {
+  ShiftedOperator(const Op& A, S shift, bool positive_semidefinite = false)
+      : A_(A), shift_(shift), positive_semidefinite_(positive_semidefinite) {
     require_visible();
   }
   template <SymmetricOperator Op>
-  ShiftedOperator(const Op&& A, S shift) = delete;
+  ShiftedOperator(const Op&& A, S shift, bool positive_semidefinite = false) = delete;
 
   Index dim() const { return A_.dim(); }
   void apply(ConstBlockView<S> X, BlockView<S> Y) const;
+  bool apply_step(ConstBlockView<S> X, S shift, S beta, ConstBlockView<S> Z, BlockView<S> Y) const;
   OperatorFacts facts() const;
   double norm_bound() const { return A_.norm_bound() + scaled_shift(); }
   std::uint64_t position() const { return A_.position(); }
@@ -82,6 +85,7 @@ class ShiftedOperator {
 
   OperatorRef<S> A_;
   S shift_;
+  bool positive_semidefinite_;
 };
 
 }  // namespace hearsay

@@ -2,6 +2,7 @@
 //
 //   centred     (Phi - 1 mu')'(Phi - 1 mu') / (m - 1)      the sample covariance
 //   uncentred   Phi'Phi / m
+//   given mean  (Phi - 1 mu')'(Phi - 1 mu') / m            about a mean that was found elsewhere
 //
 // Dense rows are centred block by block in cache, so that a large offset never meets a product and cancels nothing; no
 // second copy of the data is made. When more than d/(5p) products are asked for, forming the d x d matrix would have
@@ -34,6 +35,7 @@ class DenseCovariance {
       : DenseCovariance(borrow(data), options) {}
   explicit DenseCovariance(Block<S>&& data, CovarianceOptions options = {}) = delete;
   explicit DenseCovariance(BorrowedBlock<S> data, CovarianceOptions options = {});
+  static DenseCovariance about(Vector<S> mean, BorrowedBlock<S> data);  ///< a mean of d numbers that is given
 
   Index dim() const { return options_.by_samples ? data_.rows() : data_.cols(); }
   void apply(ConstBlockView<S> X, BlockView<S> Y) const;
@@ -81,6 +83,7 @@ class SparseCovariance {
   explicit SparseCovariance(const CsrMatrix<S>& data, bool center = true) : SparseCovariance(borrow(data), center) {}
   explicit SparseCovariance(CsrMatrix<S>&& data, bool center = true) = delete;
   explicit SparseCovariance(CsrView<S> data, bool center = true);
+  static SparseCovariance about(Vector<S> mean, CsrView<S> data);  ///< a mean of d numbers that is given
 
   Index dim() const { return data_.cols; }
   void apply(ConstBlockView<S> X, BlockView<S> Y) const;

@@ -5,6 +5,10 @@
 #include <hearsay/operators/compose.hpp>
 #include <hearsay/operators/stored.hpp>
 
+#include <array>
+#include <memory>
+#include <new>
+
 #include "problems.hpp"
 #include "support/planted.hpp"
 #include "support/random_block.hpp"
@@ -24,6 +28,18 @@ std::string refusal(const auto& call) {
     return error.what();
   }
   return "no error";
+}
+
+// What a rank without an agent sends on, and any result that was never run.
+TEST(DecentralizedResult, HasNothingInItThatNobodyWrote) {
+  alignas(DecentralizedResult) std::array<unsigned char, sizeof(DecentralizedResult)> memory;
+  memory.fill(0x5a);
+
+  auto* result = new (memory.data()) DecentralizedResult;
+
+  EXPECT_EQ(result->rounds_per_iteration, 0);
+  EXPECT_EQ(result->restarts, 0);
+  std::destroy_at(result);
 }
 
 TEST(LonelyAgent, TakesTheStepsOfTheCentralisedMethodAndSendsNothing) {

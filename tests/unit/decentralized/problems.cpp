@@ -42,10 +42,10 @@ std::optional<std::vector<Problem>> real_problems() {
   if (directory == nullptr || *directory == '\0') return std::nullopt;
   const auto heart = io::load_fed_heart_disease(directory);
   const auto digits = io::load_digits(directory);
-  const Block<double> pixels = digits.values / 16;
-  const Vector<double> mean = pixels.colwise().mean();
-  const auto even = covariance_shards(pixels, even_split(pixels.rows(), 10, 5), &mean);
-  const auto by_label = covariance_shards(pixels, label_split(digits.labels), &mean);
+  Block<double> pixels = digits.values / 16;
+  pixels.rowwise() -= Block<double>(pixels.colwise().mean()).row(0);  // and divided by m, as the paper has it
+  const auto even = covariance_shards(pixels, even_split(pixels.rows(), 10, 5));
+  const auto by_label = covariance_shards(pixels, label_split(digits.labels));
   std::vector<std::int32_t> first_nodes(50);
   std::iota(first_nodes.begin(), first_nodes.end(), 0);
   const Graph friends = subgraph(io::load_ego_facebook(directory), first_nodes);

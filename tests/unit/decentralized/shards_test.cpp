@@ -3,6 +3,7 @@
 #include <hearsay/dense_eigen.hpp>
 #include <hearsay/error.hpp>
 #include <hearsay/operators/compose.hpp>
+#include <hearsay/operators/covariance.hpp>
 #include <hearsay/operators/stored.hpp>
 
 #include <set>
@@ -88,7 +89,25 @@ TEST(CovarianceShards, SubtractTheMeanTheyAreGiven) {
 
   const auto agents = covariance_shards(data, contiguous_split(40, 4), &mean);
 
-  EXPECT_LE((average(agents) - centred.transpose() * centred / 40.0).norm(), 1e-14);
+  EXPECT_LE((average(agents) - centred.transpose() * centred / 39.0).norm(), 1e-14);
+}
+
+// As scikit-learn, and pca(), have it: what was centred has one degree of freedom less.
+TEST(CovarianceShards, AreDividedAsThoseOfPca) {
+  const Block<double> data = random_block(40, 6, 2).array() + 3;
+  const Vector<double> mean = data.colwise().mean();
+  const Block<double> centred = data.rowwise() - mean.transpose();
+  Block<double> A(6, 6);
+
+  DenseCovariance<double>(data).apply(Block<double>::Identity(6, 6), A);
+  EXPECT_LE((average(covariance_shards(data, contiguous_split(40, 4), &mean)) - A).norm(), 1e-14);
+  EXPECT_LE((average(covariance_shards({centred.topRows(15), centred.bottomRows(25)}, true)) - A).norm(), 1e-14);
+  DenseCovariance<double>(data, {.center = false}).apply(Block<double>::Identity(6, 6), A);
+  EXPECT_LE((average(covariance_shards(data, contiguous_split(40, 4))) - A).norm(), 1e-13);
+
+  EXPECT_EQ(covariance_divisor(40, true), 39);
+  EXPECT_EQ(covariance_divisor(40, false), 40);
+  EXPECT_EQ(covariance_divisor(1, true), 1);
 }
 
 TEST(CovarianceShards, RefuseTablesOfDifferentWidth) {

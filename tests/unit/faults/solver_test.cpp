@@ -317,6 +317,9 @@ TEST(Eigenvalues, AreOfTheContributorsAverageAndOfTheirCovarianceByTheScale) {
     EXPECT_LE((scale * result.eigenvalues.row(i).transpose() - values.tail(3).reverse()).norm(), 1e-9 * values(19));
   }
   EXPECT_EQ(covariance_scale(problem.shards, std::vector<Index>{0, 1, 2, 3, 4, 5, 6}), 1);
+  EXPECT_EQ(covariance_scale(problem.shards, std::vector<Index>{0, 1, 2, 3, 4, 5, 6}, true), 1);
+  EXPECT_DOUBLE_EQ(covariance_scale(problem.shards, result.contributors, true),
+                   5.0 / 7 * 299 / static_cast<double>(samples - 1));
   EXPECT_EQ(covariance_scale(problem.shards, std::vector<Index>{}), 0);
   EXPECT_THROW(covariance_scale(problem.shards, std::vector<Index>{7}), InvalidArgument);
 }

@@ -71,7 +71,7 @@ TEST(MemoryLimit, CountsWhatIsInUse) {
   const MemoryLimit limit(memory_in_use() + 50'000'000);
   EXPECT_NO_THROW(require_memory(10'000'000, 1, "x"));
   test::expect_error<DataError>([] { require_memory(100'000'000, 8, "x.csv"); },
-                                {"x.csv: needs 800.0 MB of memory", "the limit is", "--memory"});
+                                {"x.csv: needs 800.0 MB of memory", "the limit (`memory`) is", "`memory`"});
   test::expect_error<DataError>([] { require_memory(~std::uint64_t{0}, 8, "x"); }, {"needs"});
 }
 
@@ -131,7 +131,7 @@ TEST(Readers, RefuseWhatTheMemoryDoesNotHold) {
   for (const auto& [what, bytes, read, says] : cases) {
     SCOPED_TRACE(what);
     const MemoryLimit limit(bytes);
-    test::expect_error<DataError>(read, {says, "--memory"});
+    test::expect_error<DataError>(read, {says, "`memory`"});
   }
 }
 

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <set>
+#include <string>
 
 #include "hearsay/error.hpp"
 
@@ -186,6 +188,43 @@ TEST(DecentralizedSettings, TakeTheirOwnOptionsAndThoseOfTheSolver) {
   EXPECT_EQ(options.max_iterations, 9);
   EXPECT_EQ(settings.precision, MessagePrecision::bfloat16);
   EXPECT_THROW(set_option(settings, "no-such-option", "1"), InvalidArgument);
+}
+
+// What a door makes of the two options it knows.
+std::string as_flags(std::string_view message) {
+  return in_words(message, [](std::string_view name) -> std::optional<std::string> {
+    if (name != "shift" && name != "method") return std::nullopt;
+    return "--" + std::string(name);
+  });
+}
+
+TEST(InWords, SpellsOptionsAsTheDoorDoes) {
+  EXPECT_EQ(as_flags("add a shift (`shift`)"), "add a shift (--shift)");
+  EXPECT_EQ(as_flags("`shift` out, or `method` anpm"), "--shift out, or --method anpm");
+  EXPECT_EQ(as_flags("`method`"), "--method");
+  EXPECT_EQ(as_flags("`method``shift`"), "--method--shift");
+}
+
+TEST(InWords, LeavesEverythingElseAsItIs) {
+  for (const std::string_view message :
+       {"", "shift = 3: must be finite", "`", "``", "a`b", "`rm -rf`", "shift`", "`shift", "`a`b`c`", "--shift"})
+    EXPECT_EQ(as_flags(message), message);
+  EXPECT_EQ(as_flags("a`file`shift`.csv"), "a`file--shift.csv");
+  EXPECT_EQ(as_flags("it's ` and `shift`"), "it's ` and --shift");
+}
+
+TEST(InWords, FindsTheOptionsThatTheLibraryNames) {
+  SolveSettings settings{.plain = true};
+  settings.power.momentum = Momentum::paper();
+  try {
+    settle(settings);
+    ADD_FAILURE() << "a plain method took a momentum";
+  } catch (const InvalidArgument& error) {
+    const auto shouted = in_words(error.what(), [](std::string_view name) -> std::optional<std::string> {
+      return find_option(name).name == "method" ? "METHOD" : "MOMENTUM";
+    });
+    EXPECT_EQ(shouted, "method = npm: has no momentum; leave MOMENTUM out, or use METHOD anpm");
+  }
 }
 
 }  // namespace

@@ -1,10 +1,13 @@
 // A peer that is not what it should be: every message ends in the round's result or in an error that names it.
 #include <gtest/gtest.h>
+#include <hearsay/decentralized_on_ranks.hpp>
 #include <hearsay/rank_network.hpp>
 
 #include <cmath>
 #include <cstring>
+#include <optional>
 
+#include "decentralized/result_message.hpp"
 #include "support/scripted_transport.hpp"
 #include "unit/io/expect_error.hpp"
 
@@ -64,6 +67,51 @@ TEST(WrongPeer, IsNamedWithWhatItSent) {
   for (const auto& numbers : {std::vector<double>{7, nan, 3}, {7, 5, infinite}})
     expect_error<DataError>([&] { hear(message(0, 1, 2, numbers)); }, {"agent 1, on rank 1", "not finite"});
   expect_error<DataError>([&] { hear(message(0, 1, 2, {nan, 5, 3})); }, {"rank 1 sent a vote that is not a number"});
+}
+
+// What rank 0 makes of the shard of agent 1, of one row with two columns, that rank 1 says it has: where nothing went
+// wrong there, the shape of the shard, and then the sum of its rows.
+std::optional<ShardTotals> add_up(Index agent, Index rows, Index cols, const std::vector<double>& sum) {
+  Bytes fine, shape, sums;
+  put(fine, 0);
+  put(fine, 1);
+  put(fine, std::uint64_t{0});
+  for (const Index number : {Index{1}, Index{1}, Index{2}}) put(shape, number);
+  put(shape, 3.0);
+  put(shape, std::uint64_t{1});
+  put(shape, 'x');
+  for (const Index number : {agent, rows, cols}) put(sums, number);
+  for (const double number : sum) put(sums, number);
+  ScriptedTransport ranks({fine, shape, sums, fine});
+  return totals_of(ranks, {.agents = 2, .local = {0}, .rows = {Block<double>::Ones(1, 2)}, .names = {"own"}});
+}
+
+TEST(WrongPeer, CannotAddWhatIsNoSumOfAnAgentsRows) {
+  EXPECT_EQ(add_up(1, 1, 2, {3, 5})->mean, Vector<double>({{2, 3}}));
+  for (const Index agent : {Index{2}, Index{-1}, Index{0}, Index{1} << 40})
+    expect_error<CommunicationError>(
+        [&] {
+          add_up(agent, 1, 2, {3, 5});
+        },
+        {"rank 1", "agent " + std::to_string(agent)});
+  for (const auto& [rows, cols] : {std::pair<Index, Index>{1, 1}, {2, 1}, {1, 3}, {2, 2}, {0, 0}})
+    expect_error<CommunicationError>(
+        [&, rows = rows, cols = cols] {
+          add_up(1, rows, cols, std::vector<double>(static_cast<std::size_t>(rows * cols), 3.0));
+        },
+        {"rank 1", "must be 1 x 2"});
+  expect_error<CommunicationError>([&] { add_up(1, 1, Index{1} << 60, {3, 5}); }, {"a message between ranks"});
+}
+
+TEST(WrongPeer, CannotNameContributorsThatDoNotExist) {
+  detail::require_contributors({0, 1}, 2);
+  detail::require_contributors({}, 2);
+  for (const Index agent : {Index{2}, Index{-1}})
+    expect_error<CommunicationError>(
+        [&] {
+          detail::require_contributors({0, agent}, 2);
+        },
+        {"agent " + std::to_string(agent), "must lie in [0, 2)"});
 }
 
 TEST(SilentPeer, EndsTheRunWithoutWaitingForItsFarewell) {

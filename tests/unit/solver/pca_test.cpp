@@ -2,9 +2,11 @@
 #include "hearsay/pca.hpp"
 
 #include <gtest/gtest.h>
+#include <hearsay/error.hpp>
 #include <hearsay/linalg.hpp>
 
 #include <cmath>
+#include <functional>
 
 #include "support/planted.hpp"
 #include "support/random_block.hpp"
@@ -83,6 +85,36 @@ TEST(Pca, ScoresAreTheCentredDataInTheBasis) {
                 .cwiseAbs()
                 .maxCoeff(),
             1e-9);
+}
+
+// Scores of new samples have the coordinates of the old ones: it is the mean of the analysis that is taken from both.
+TEST(Pca, ScoresOfOtherDataTakeTheMeanOfTheAnalysis) {
+  for (const bool center : {true, false}) {
+    const auto result = pca<double>(Block<double>(graded_data(90, 12, 3).array() + 100.0), options(3, center));
+    Block<double> fresh = graded_data(7, 12, 8).array() - 40.0;
+    fresh.col(5).setZero();  // which a sparse matrix does not store
+    const Block<double> expected = (fresh.rowwise() - result.mean.transpose()) * result.power.basis;
+
+    EXPECT_LE((pca_scores<double>(fresh, result) - expected).cwiseAbs().maxCoeff(), 1e-11);
+    EXPECT_LE((pca_scores<double>(test::sparse(fresh), result) - expected).cwiseAbs().maxCoeff(), 1e-11);
+    EXPECT_LE((pca_scores<double>(Block<double>(fresh.topRows(1)), result) - expected.topRows(1)).cwiseAbs().maxCoeff(),
+              1e-11);
+  }
+}
+
+TEST(Pca, ScoresOfDataWithOtherFeaturesAreRefused) {
+  const auto result = pca<double>(graded_data(90, 12, 3), options(3));
+  const Block<double> narrow = graded_data(7, 11, 8);
+
+  for (const auto& scores :
+       {std::function<void()>([&] { static_cast<void>(pca_scores<double>(narrow, result)); }),
+        std::function<void()>([&] { static_cast<void>(pca_scores<double>(test::sparse(narrow), result)); })})
+    try {
+      scores();
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const InvalidArgument& error) {
+      EXPECT_STREQ(error.what(), "data of 11 features: must have 12, as the analysis has");
+    }
 }
 
 TEST(Pca, OfSparseDataAgreesWithItsDenseForm) {

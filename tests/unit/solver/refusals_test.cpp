@@ -62,7 +62,7 @@ TEST(NegativeEigenvalues, AreRefusedWithTheCure) {
   const std::string message = refusal<DataError>({.rank = 2}, planted.A);
 
   EXPECT_NE(message.find("negative eigenvalue"), std::string::npos) << message;
-  EXPECT_NE(message.find("--shift"), std::string::npos) << message;
+  EXPECT_NE(message.find("`shift`"), std::string::npos) << message;
 }
 
 TEST(NegativeEigenvalues, AreFineAfterAShift) {

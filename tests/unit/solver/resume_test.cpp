@@ -105,6 +105,20 @@ TEST(Resume, OfABlockThatColumnsJoinedIsIdentical) {
   }
 }
 
+TEST(Checkpoints, AreNotMadeEveryZeroIterations) {
+  for (const Index every : {Index{0}, Index{-3}}) {
+    Hooks<double> hooks;
+    hooks.checkpoint_every = every;
+    hooks.checkpoint = [](const PowerState<double>&) {};
+    try {
+      static_cast<void>(accelerated_power<double>(DenseSymmetric<double>(problem().A), {.rank = 4}, hooks));
+      ADD_FAILURE() << every << " was not refused";
+    } catch (const InvalidArgument& error) {
+      EXPECT_EQ(error.what(), "checkpoint_every = " + std::to_string(every) + ": must be at least 1");
+    }
+  }
+}
+
 class CheckpointFile : public testing::Test {
  protected:
   CheckpointFile() {

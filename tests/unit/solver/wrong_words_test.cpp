@@ -161,6 +161,18 @@ TEST(NoWrongWord, FromAStartThatTheMatrixTakesToNothing) {
   }
 }
 
+// Nested columns have k Ritz values and no more, whatever the block holds.
+TEST(NoWrongWord, OfNestedColumnsInABlockThatIsEverything) {
+  const auto problem = planted_spectrum({1, 0.7, 0.5, 0.3, 0.2, 0.1}, 3);
+  const DenseSymmetric<double> A(problem.A);
+  for (const Index oversample : {3, 4, 9}) {
+    const auto result =
+        accelerated_power<double>(A, {.rank = 2, .oversample = oversample, .extraction = Extraction::nested});
+    EXPECT_EQ(result.status, Status::converged) << oversample;
+    expect_true(result, problem.top(2), 1e-8, "oversample " + std::to_string(oversample));
+  }
+}
+
 TEST(AdaptiveMomentum, DoesNotStallWhereTheTopMultiplicityExceedsTheBlock) {
   std::vector<double> values(200, 0.5);
   std::fill(values.begin(), values.begin() + 30, 1.0);

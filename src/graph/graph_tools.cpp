@@ -7,8 +7,8 @@
 #include <limits>
 #include <numeric>
 
-#include "cluster/labels.hpp"
 #include "hearsay/error.hpp"
+#include "linalg/labels.hpp"
 
 namespace hearsay {
 namespace {

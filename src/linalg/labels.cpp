@@ -1,4 +1,4 @@
-#include "cluster/labels.hpp"
+#include "linalg/labels.hpp"
 
 #include <algorithm>
 #include <numeric>

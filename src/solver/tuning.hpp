@@ -1,0 +1,169 @@
+// Every number of the solvers that was chosen rather than derived, in one place, with its reason. What was measured
+// says where; what was not is a matter of taste within a factor of two or so, and nothing that is said of a result
+// rests on it: the certificate is derived (certificate.hpp).
+#pragma once
+
+#include "hearsay/block.hpp"
+
+namespace hearsay::detail::tuning {
+
+// ---- When a residual counts as what
+
+// In units of epsilon: what A X U says of a residual below this is measured with a product of its own.
+inline constexpr double near_rounding = 1e4;
+// In units of epsilon times ||A||_F: a Rayleigh quotient this far below zero may be rounding.
+inline constexpr double negative_by_rounding = 1e3;
+// In standard deviations of X'AX: the same for noise, which is at least so much of the matrix where it is said to be
+// there.
+inline constexpr double negative_by_noise = 30;
+inline constexpr double least_noise = 1e-12;
+// In units of epsilon times a bound on ||A||: the same where the block has seen little of the matrix.
+inline constexpr double negative_by_norm = 100;
+// A rounding error that was measured on one turn of the basis is taken to be so many times as large.
+inline constexpr double rounding_beyond_measured = 3;
+// Relative: two eigenvalues that differ by less agree to rounding, in words.
+inline constexpr double agree_to_rounding = 1e-13;
+// Relative to theta_k: the least gap that a rate is predicted from.
+inline constexpr double least_gap = 1e-15;
+
+// ---- Stopping (stopping.cpp)
+
+// Iterations whose median is the noise now: long enough for a median, short enough to follow a change.
+inline constexpr std::size_t noise_window = 15;
+// Products are said to be noisy after so many iterations, by so many roundings.
+inline constexpr std::size_t least_history_for_noise = 5;
+inline constexpr double noise_above_rounding = 100;
+// The residual has stopped falling when a quarter of the run, but at least ten entries, gained less than a fifth.
+inline constexpr std::size_t least_window = 10;
+inline constexpr double no_progress = 0.8;
+// How much of the time that a random start needs, by the rate, must have passed; and the iterations that stand for it
+// where the k-th Ritz value is not positive.
+inline constexpr double transient_margin = 1.1;
+inline constexpr Index transient_without_rate = 30;
+// A gap below so many standard deviations of the noise counts as that many.
+inline constexpr double gap_in_noise = 3;
+// A random start has a tangent of about sqrt(d k); one in a thousand has three times that.
+inline constexpr double unlucky_start = 3;
+// At the rounding floor: so many entries, and a residual below 0.01 sqrt(epsilon) or 100 epsilon sqrt(d).
+inline constexpr std::size_t least_history_for_floor = 20;
+inline constexpr double floor_in_root_epsilon = 0.01;
+inline constexpr double floor_in_epsilon = 100;
+
+// ---- The power iteration: what is measured
+
+// Iterations from one look at a claim that did not hold to the next: each may cost a product.
+inline constexpr Index recheck_after = 5;
+// A fixed momentum is refused after so many iterations without progress.
+inline constexpr Index hopeless_after = 500;
+// All columns from the k-th on lie in one cluster, as far as their residuals tell: by this fraction of the residuals
+// where the residual has come down to `cluster_residual` and stopped falling, or by a tenth of it after
+// `cluster_patience` steps.
+inline constexpr double cluster_residual = 1e-2;
+inline constexpr double cluster_gap = 0.01;
+inline constexpr double cluster_gap_at_once = 1e-3;
+inline constexpr Index cluster_patience = 20;
+// and a gap of this fraction is one after all.
+inline constexpr double cluster_ends = 0.1;
+// Where the Ritz values of the whole block cannot be told apart, the edge is put at this fraction of the least.
+inline constexpr double edge_without_gap = 0.5;
+
+// ---- The power iteration: what a step may save (measured on bench/peers' sparse workloads)
+
+// Numbers of a block below which nothing is worth saving.
+inline constexpr Index large_block = 50000;
+// A QR with what is measured beside it costs about 10 d p multiply-adds; it is dear from half of the product on.
+inline constexpr double qr_multiply_adds = 10;
+inline constexpr double dear_beside_product = 0.5;
+// The longest stride between two QRs that is ever chosen; qr_every may ask for more.
+inline constexpr Index longest_stride = 16;
+// How far the columns of a block may drift apart between two QRs: two passes of CholeskyQR put right 1e8 in double and
+// 1e4 in single precision, and the edge is only known from Ritz values.
+inline constexpr double condition_double = 1e6, condition_single = 1e2;
+// The logarithm of how much a block may grow or shrink on the way, far inside the range of the number type.
+inline constexpr double range_double = 100, range_single = 12;
+inline constexpr double least_log = 0.1;  // for a growth of about 1, which never gets there
+// A stride is at most twice the last, or so many where the recurrence has just begun anew.
+inline constexpr Index stride_growth = 2;
+inline constexpr Index stride_afresh = 6;
+// A product costs about p + 4 columns, by whole cache lines of 8.
+inline constexpr Index line = 8;
+inline constexpr Index product_overhead = 4;
+// A narrower block must promise to get there with so much of the work; it is not asked before the Ritz values mean
+// something, and two columns beyond k are kept.
+inline constexpr double worth_narrowing = 0.85;
+inline constexpr Index narrow_after = 4;
+inline constexpr Index least_extra = 2;
+// A wider one: a third more, or a line, where the rate is below this and the end further away than so many steps.
+inline constexpr Index widen_by = 3;
+inline constexpr double slow_rate = 0.35;
+inline constexpr double far_from_goal = 16;
+// The Ritz values have settled: the residual is below this, and the k-th moved by less than a twentieth.
+inline constexpr double settled_residual = 1e-2;
+inline constexpr double settled_ritz = 0.05;
+// The edge of the first step after random columns joined, low enough for them to rise.
+inline constexpr double edge_after_widening = 0.9;
+
+// ---- Columns (settle.cpp, krylov.cpp)
+
+// Beside the rank, where nothing else decides.
+inline constexpr Index least_oversample = 4;
+// A Krylov block: by fours, between these; the least where products are so cheap (in multiply-adds per number of k
+// columns) that orthogonality costs more.
+inline constexpr Index narrowest_block = 8, widest_block = 16, block_step = 4;
+inline constexpr double cheap_product = 4;
+// The columns of a Krylov space: so many blocks beyond what is kept, but at least twice that.
+inline constexpr Index blocks_of_space = 5;
+// Blocks that may go beyond it where the end is near: a restart would cost more.
+inline constexpr Index spare_blocks = 3;
+// principal_subspace() takes a Krylov space where keeping it orthogonal costs up to so many times what its products
+// count: a sparse product runs at a fraction of the speed.
+inline constexpr double orthogonality_beside_product = 8;
+
+// ---- A Krylov space
+
+// The cosine left between a new column and the space: what the residual relation then loses is below what is asked for.
+inline constexpr double cosine_in_root_epsilon = 0.01, cosine_in_tolerance = 1e-5;
+// Relative to what the product found in the space: the space is exhausted.
+inline constexpr double exhausted_in_epsilon = 1e3, exhausted_in_tolerance = 0.01;
+// Combining n columns into one rounds by so many epsilon sqrt(n).
+inline constexpr double combining = 8;
+// Looks: when this much of the way is expected to be done, at least 1 and at most 8 blocks later.
+inline constexpr double look_after = 0.7, most_blocks_to_look = 8;
+// Wanted Ritz values that agree to five times what is asked for, within these, may be copies of which more are missing.
+inline constexpr double copies_in_goal = 5, copies_at_least = 1e-3, copies_at_most = 2e-2;
+// Multiply-adds below which a second thread is not awake in time; and rows, for the start block.
+inline constexpr double small_solve = 4e7;
+inline constexpr Index small_start = 100000;
+
+// ---- Proof that nothing was missed
+
+// Random columns that go with a start that was given, and that a look for what was missed draws: eight of them miss a
+// direction once in a million times by a factor of about ten (certificate.cpp).
+inline constexpr Index proof_columns = 8;
+// The share of a solve that a proof may cost: a tenth, or two passes.
+inline constexpr Index proof_share = 10, least_proof_passes = 2;
+// A start that was given proves nothing by itself: so many passes, or blocks, may go into it.
+inline constexpr Index most_probe_passes = 200;
+inline constexpr Index most_blocks_for_a_start = 100;
+// Times that what was missed may join the block.
+inline constexpr int most_joins = 10;
+// Where the gap below the k-th is too small, the next few are tried.
+inline constexpr Index counts_to_try = 5;
+// Where between two Ritz values the line is drawn, nearer to the upper one at the second try.
+inline constexpr double parts_of_gap[] = {0.5, 0.9};
+// The line above everything: so many residuals, and a thousandth, above the first Ritz value.
+inline constexpr double above_all_residuals = 20, above_all = 1e-3;
+// Proofs cost a small eigenproblem each: the next try comes after a quarter of the blocks since the first.
+inline constexpr Index proof_interval = 4;
+// Blocks for which the Ritz value after the k-th is waited for before the two are said to agree.
+inline constexpr Index most_blocks_for_the_next = 50;
+
+// ---- Mixed precision
+
+// In units of single precision's epsilon: the residual that single precision leaves, and from where on a look that
+// gained less than three tenths is the last.
+inline constexpr double single_floor = 2, near_single_floor = 50, no_gain_in_single = 0.7;
+// Rounding the matrix moves its eigenvalues by at most epsilon ||A||_F; the norm is known to a factor of two or so.
+inline constexpr double rounding_of_matrix = 4;
+
+}  // namespace hearsay::detail::tuning
