@@ -5,7 +5,8 @@ if(PROJECT_IS_TOP_LEVEL)
   endif()
   find_program(HEARSAY_CCACHE ccache)
   if(HEARSAY_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    set(CMAKE_CXX_COMPILER_LAUNCHER ${HEARSAY_CCACHE})
+    # without this ccache would leave alone what is compiled with a precompiled header
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${HEARSAY_CCACHE})
   endif()
   set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 endif()
@@ -18,6 +19,7 @@ if(HEARSAY_WARNINGS_AS_ERRORS)
 endif()
 
 include(HearsayHardening)
+include(HearsayPrecompile)
 
 # hearsay_target(name): the settings every target of ours shares.
 function(hearsay_target name)

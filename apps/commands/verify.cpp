@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <Eigen/Eigenvalues>
 
 #include <algorithm>
 #include <cmath>
@@ -25,6 +24,7 @@
 #include "hearsay/io/matrix.hpp"
 #include "hearsay/linalg.hpp"
 #include "hearsay/spectrum.hpp"
+#include "linalg/decompositions.hpp"
 
 namespace hearsay::app {
 
@@ -164,8 +164,7 @@ void check_basis(const PlainJson& result, const Block<double>& V, const Measured
                   fmt::format("measured {:.3g}, tolerance {:.3g}", residual, tolerance));
 
   const std::vector<double> told = reals(result, name, "eigenvalues");
-  const Eigen::VectorXd ritz =
-      Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>((theta + theta.transpose()) / 2).eigenvalues().reverse();
+  const Eigen::VectorXd ritz = detail::symmetric_eigenvalues((theta + theta.transpose()) / 2).reverse();
   double worst = told.size() == static_cast<std::size_t>(k) ? 0 : std::nan("");
   for (Index i = 0; i < k && std::isfinite(worst); ++i)
     worst = std::max(worst, std::abs(A.in_unit_of_result(ritz(i)) - told[static_cast<std::size_t>(i)]));

@@ -1,7 +1,5 @@
 #include "decentralized/agents.hpp"
 
-#include <Eigen/QR>
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -9,6 +7,7 @@
 #include "hearsay/error.hpp"
 #include "hearsay/linalg.hpp"
 #include "hearsay/qr.hpp"
+#include "linalg/decompositions.hpp"
 #include "linalg/worth_threads.hpp"
 
 namespace hearsay::detail {
@@ -202,8 +201,7 @@ Measured Agents::measure(Index i, ConstBlockView<double> unsent) {
 SmallEigen<double> Agents::leading_ritz(const Small<double>& H, const Small<double>& lead) const {
   const Index k = method_.k, rest = method_.p - k;
   if (!method_.ritz) return symmetric_eigen<double>(H.topLeftCorner(k, k));
-  const Small<double> Q =
-      Eigen::HouseholderQR<Small<double>>(lead).householderQ();  // its first k columns span the answer
+  const Small<double> Q = detail::householder_basis(lead);  // its first k columns span the answer
   Small<double> turned = Q.transpose() * H * Q;
   turned.topRightCorner(k, rest) = turned.bottomLeftCorner(rest, k).transpose().eval();
   const SmallEigen<double> all = symmetric_eigen<double>(turned);
@@ -236,9 +234,8 @@ void Agents::factor(Index i) {
   agent.singular = thin_qr<double>(X, agent.R_0).rank_deficient;
   agent.low_rank = agent.R_0.diagonal().minCoeff() <= none_of(method_.d) * agent.R_0.diagonal().maxCoeff();
   if (method_.polar) {
-    const Eigen::JacobiSVD<Small<double>> svd(agent.R_0.topLeftCorner(turned(), turned()),
-                                              Eigen::ComputeFullU | Eigen::ComputeFullV);
-    agent.T = svd.matrixU() * svd.matrixV().transpose();
+    const auto svd = detail::singular_value_decomposition<double>(agent.R_0.topLeftCorner(turned(), turned()));
+    agent.T = svd.U * svd.V.transpose();
     X.leftCols(turned()) = (X.leftCols(turned()) * agent.T).eval();
   }
   carry_lead(i);
@@ -253,7 +250,7 @@ void Agents::carry_lead(Index i) {
     return;
   }
   const Small<double> carried = agent.T.transpose() * (agent.R_0 * agent.turn);
-  agent.turn = Eigen::HouseholderQR<Small<double>>(carried).householderQ() * Small<double>::Identity(method_.p, k + 1);
+  agent.turn = detail::householder_columns(carried, k + 1);
   agent.lead = agent.turn.leftCols(k);
 }
 

@@ -1,7 +1,6 @@
 #include "hearsay/angles.hpp"
 
 #include <fmt/format.h>
-#include <Eigen/SVD>
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +8,7 @@
 
 #include "hearsay/error.hpp"
 #include "hearsay/linalg.hpp"
+#include "linalg/decompositions.hpp"
 
 namespace hearsay {
 
@@ -40,19 +40,18 @@ S sin_theta(ConstBlockView<S> U, ConstBlockView<S> X) {
 template <class S>
 S cos_theta(ConstBlockView<S> U, ConstBlockView<S> X) {
   require_same_rows<S>(U, X);
-  const Eigen::JacobiSVD<Small<S>> svd(gram<S>(U, X));
-  return std::min(S(1), svd.singularValues().minCoeff());
+  return std::min(S(1), detail::singular_values<S>(gram<S>(U, X)).minCoeff());
 }
 
 template <class S>
 S tan_theta(ConstBlockView<S> U, ConstBlockView<S> X) {
   require_same_rows<S>(U, X);
   const Small<S> UtX = gram<S>(U, X);
-  const Eigen::JacobiSVD<Small<S>> svd(UtX, Eigen::ComputeFullU | Eigen::ComputeFullV);
-  const auto& cosines = svd.singularValues();
+  const detail::Svd<S> svd = detail::singular_value_decomposition<S>(UtX);
+  const Vector<S>& cosines = svd.values;
   if (!(cosines.minCoeff() > std::numeric_limits<S>::min())) return std::numeric_limits<S>::infinity();
-  const Small<S> inverse = svd.matrixV().leftCols(cosines.size()) * cosines.cwiseInverse().asDiagonal() *
-                           svd.matrixU().adjoint().topRows(cosines.size());
+  const Small<S> inverse =
+      svd.V.leftCols(cosines.size()) * cosines.cwiseInverse().asDiagonal() * svd.U.adjoint().topRows(cosines.size());
   Block<S> H(X.rows(), inverse.cols());
   multiply<S>(outside<S>(U, X, UtX), inverse, H);
   return spectral_norm<S>(H);

@@ -31,7 +31,7 @@ constexpr Index momentum_rows = 128;
 
 // Partial sums over fixed chunks of rows, then added in order: term(chunk_first, chunk_rows, sum) fills `size` numbers.
 template <class S, class Term>
-void ordered_sum(Index rows, Index size, double multiply_adds, S* total, const Term& term) {
+void ordered_sum(Index rows, Index size, [[maybe_unused]] double multiply_adds, S* total, const Term& term) {
   const Index chunks = std::max<Index>(1, (rows + gram_rows - 1) / gram_rows);
   S* partial = scratch<S, ScratchUse::partial_sums>(chunks * size);
 #pragma omp parallel for schedule(static) num_threads(worth_threads(multiply_adds))

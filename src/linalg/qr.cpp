@@ -1,10 +1,10 @@
 #include "hearsay/qr.hpp"
 
-#include <Eigen/QR>
 #include <cmath>
 #include <limits>
 
 #include "hearsay/linalg.hpp"
+#include "linalg/decompositions.hpp"
 
 namespace hearsay {
 
@@ -55,11 +55,8 @@ S least_new_part(const Small<S>& R) {
 // Multiplies its triangle into R.
 template <class S>
 QrReport<S> householder(BlockView<S> Y, Small<S>& R) {
-  const Index d = Y.rows(), p = Y.cols();
-  const Small<S> columns = Y;
-  const Eigen::HouseholderQR<Small<S>> qr(columns);
-  Small<S> Q = qr.householderQ() * Small<S>::Identity(d, p);
-  Small<S> triangle = qr.matrixQR().topRows(p).template triangularView<Eigen::Upper>();
+  const Index p = Y.cols();
+  auto [Q, triangle] = detail::householder_qr<S>(Y);
   for (Index j = 0; j < p; ++j) {
     if (triangle(j, j) < 0) {
       triangle.row(j) = -triangle.row(j);

@@ -1,5 +1,4 @@
 // The ends of W's spectrum, the constant vector's eigenvalue 1 left out.
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
@@ -7,6 +6,7 @@
 #include "hearsay/operators/compose.hpp"
 #include "hearsay/operators/stored.hpp"
 #include "hearsay/power.hpp"
+#include "linalg/decompositions.hpp"
 #include "network/entries.hpp"
 
 namespace hearsay {
@@ -19,8 +19,7 @@ Index affordable_iterations(Index agents) { return std::clamp<Index>(12'000'000 
 GossipSpectrum dense_spectrum(const CsrMatrix<double>& W) {
   Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(W.rows, W.cols);
   detail::each_entry(W, [&](Index i, Index j, double value) { dense(i, j) = value; });
-  const Vector<double> values =
-      Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(dense, Eigen::EigenvaluesOnly).eigenvalues();
+  const Vector<double> values = detail::symmetric_eigenvalues(dense);
   return {.lo = values(0), .hi = values(W.rows - 2)};
 }
 

@@ -30,7 +30,8 @@ double expected_rounding(double largest, double unavoidable, double measured) {
   return std::max(measured, sizeof(S) == sizeof(double) ? largest : unavoidable);
 }
 
-/// The facts of a block that was multiplied: E ||A x||^2 = ||A||_F^2 / d for a random unit vector x.
+/// ||A||_F, about, from the images of random orthonormal columns: E ||A x||^2 = ||A||_F^2 / d for a random unit vector
+/// x.
 double frobenius_from_images(Index d, Index columns, double norm_of_images);
 
 template <class S>

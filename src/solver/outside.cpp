@@ -1,6 +1,5 @@
 #include "solver/outside.hpp"
 
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,6 +8,7 @@
 #include "hearsay/linalg.hpp"
 #include "hearsay/qr.hpp"
 #include "hearsay/random.hpp"
+#include "linalg/decompositions.hpp"
 #include "linalg/row_chunks.hpp"
 
 namespace hearsay::detail {
@@ -97,10 +97,9 @@ template <class S>
 double Outside<S>::keep_what_lasts(const There& there, Block<S>& Y, Small<S>& B, double least) {
   double lost = 0;
   for (int pass = 0;; ++pass) {
-    const Eigen::ColPivHouseholderQR<Small<S>> pivoted(B);
-    const Small<S> turn = pivoted.householderQ();
+    const auto [turn, pivoted] = pivoted_qr<S>(B);
     Index lasts = 0;
-    while (lasts < Y.cols() && static_cast<double>(std::abs(pivoted.matrixR()(lasts, lasts))) > least) ++lasts;
+    while (lasts < Y.cols() && static_cast<double>(std::abs(pivoted(lasts, lasts))) > least) ++lasts;
     const Small<S> turned = turn.transpose() * B;
     lost = std::hypot(lost, static_cast<double>(turned.bottomRows(Y.cols() - lasts).norm()));
     Block<S> kept(d_, lasts);

@@ -1,6 +1,5 @@
 #include "hearsay/audit.hpp"
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -8,6 +7,7 @@
 
 #include "check.hpp"
 #include "hearsay/theory.hpp"
+#include "linalg/decompositions.hpp"
 
 namespace hearsay::theory {
 namespace {
@@ -19,7 +19,7 @@ constexpr double rounding = 1e-9;  // relative: noise scaled exactly to its boun
 bool within(double value, double bound) { return value <= bound * (1 + rounding); }
 
 double largest_singular_value(const Small<double>& M) {
-  return M.size() == 0 ? 0.0 : Eigen::JacobiSVD<Small<double>>(M).singularValues()(0);
+  return M.size() == 0 ? 0.0 : detail::singular_values<double>(M)(0);
 }
 
 // Through the Gram matrix, scaled so that squares neither overflow nor vanish: good to rounding for the *largest* one.
@@ -39,7 +39,7 @@ Parts parts_of(const Block<double>& U, ConstBlockView<double> Z) {
   if (!Z.allFinite()) return {not_a_number, not_a_number, not_a_number};
   const Small<double> inner = U.transpose() * Z;
   const Block<double> rest = Z - U * inner;
-  const auto singular_values = Eigen::JacobiSVD<Small<double>>(inner).singularValues();
+  const Vector<double> singular_values = detail::singular_values<double>(inner);
   return {spectral_norm_of(rest), singular_values(0), singular_values(singular_values.size() - 1)};
 }
 

@@ -1,12 +1,11 @@
 #include "support/planted.hpp"
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <random>
 
-namespace hearsay::test {
+#include "support/reference.hpp"
 
-using Dense = Eigen::MatrixXd;
+namespace hearsay::test {
 
 Planted planted_spectrum(std::vector<double> eigenvalues, std::uint64_t seed) {
   std::sort(eigenvalues.begin(), eigenvalues.end(), std::greater<>());
@@ -14,7 +13,7 @@ Planted planted_spectrum(std::vector<double> eigenvalues, std::uint64_t seed) {
   std::mt19937_64 generator(seed);
   std::normal_distribution<double> normal;
   const Dense gaussian = Dense::NullaryExpr(d, d, [&] { return normal(generator); });
-  const Dense U = Eigen::HouseholderQR<Dense>(gaussian).householderQ() * Dense::Identity(d, d);
+  const Dense U = reference_orthonormal(gaussian);
   const Vector<double> values = Eigen::Map<const Vector<double>>(eigenvalues.data(), d);
   const Dense A = U * values.asDiagonal() * U.transpose();
   return {.A = 0.5 * (A + A.transpose()), .U = U, .eigenvalues = values};
@@ -28,10 +27,10 @@ std::vector<double> paper_spectrum(Index d, Index k, double gap) {
 }
 
 double reference_sin_theta(const Block<double>& U, const Block<double>& X) {
-  const Dense basis_u = Eigen::HouseholderQR<Dense>(Dense(U)).householderQ() * Dense::Identity(U.rows(), U.cols());
-  const Dense basis_x = Eigen::HouseholderQR<Dense>(Dense(X)).householderQ() * Dense::Identity(X.rows(), X.cols());
+  const Dense basis_u = reference_orthonormal(U);
+  const Dense basis_x = reference_orthonormal(X);
   const Dense outside = basis_x - basis_u * (basis_u.transpose() * basis_x);
-  return Eigen::JacobiSVD<Dense>(outside).singularValues()(0);
+  return reference_singular_values(outside)(0);
 }
 
 }  // namespace hearsay::test

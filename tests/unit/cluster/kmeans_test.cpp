@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
 #include <cmath>
 #include <hearsay/error.hpp>
 #include <hearsay/kmeans.hpp>
@@ -9,6 +8,7 @@
 #include <limits>
 
 #include "cluster/kmeans_steps.hpp"
+#include "support/reference.hpp"
 
 namespace hearsay {
 namespace {
@@ -156,8 +156,7 @@ TEST(KMeans, ScalesWithItsPoints) {
 
 TEST(KMeans, FindsTheSameClustersAfterARotationAndAShift) {
   const auto planted = planted_clusters({80, 60, 40}, /*dimension=*/3, /*seed=*/8);
-  const Eigen::MatrixXd Q =
-      Eigen::HouseholderQR<Eigen::MatrixXd>(Eigen::MatrixXd(normal_points(3, 3, 9))).householderQ();
+  const Eigen::MatrixXd Q = test::reference_rotation(normal_points(3, 3, 9));
   Block<double> turned = planted.points * Q;
   turned.rowwise() += Eigen::RowVector3d(1e6, -1e6, 1e6);
 

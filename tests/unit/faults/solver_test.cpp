@@ -1,11 +1,11 @@
 // The answer under every kind of fault; and, beside it, what becomes of it when the fault is handled the obvious way.
 #include <gtest/gtest.h>
-#include <Eigen/Eigenvalues>
 #include <hearsay/error.hpp>
 #include <hearsay/random.hpp>
 #include <hearsay/threads.hpp>
 
 #include "runs.hpp"
+#include "support/reference.hpp"
 
 namespace hearsay {
 namespace {
@@ -310,7 +310,7 @@ TEST(Eigenvalues, AreOfTheContributorsAverageAndOfTheirCovarianceByTheScale) {
     samples += shard.samples();
   }
   covariance /= static_cast<double>(samples);
-  const Vector<double> values = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(covariance).eigenvalues();
+  const Vector<double> values = test::reference_eigenvalues<double>(covariance);
   const double scale = covariance_scale(problem.shards, result.contributors);
   for (const Index i : result.contributors) {
     EXPECT_LE((result.eigenvalues.row(i).transpose() - average).norm(), 1e-9 * average(0));

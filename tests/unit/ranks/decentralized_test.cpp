@@ -4,10 +4,9 @@
 #include <hearsay/decentralized_on_ranks.hpp>
 #include <hearsay/error.hpp>
 
-#include <Eigen/SVD>
-
 #include "on_ranks.hpp"
 #include "support/random_block.hpp"
+#include "support/reference.hpp"
 #include "unit/decentralized/problems.hpp"
 #include "unit/io/expect_error.hpp"
 
@@ -201,7 +200,7 @@ TEST(CovarianceShards, OnRanksAverageToTheCovarianceOfAllTheData) {
   const Block<double> data = test::random_block(90, 5, 8).array() + 10;
   const Split split = even_split(90, 6, 2);
   const Block<double> centred = data.rowwise() - data.colwise().mean();
-  const Block<double> U = Eigen::JacobiSVD<Eigen::MatrixXd>(centred, Eigen::ComputeThinV).matrixV().leftCols(2);
+  const Block<double> U = test::reference_right_vectors(centred).V.leftCols(2);
   on_ranks([&](Transport& ranks) {
     RankNetwork net(ranks, GossipMatrix::ring(6));
     Shards shards = shards_here(net, data, split);

@@ -7,12 +7,11 @@
 #include <hearsay/operators/stored.hpp>
 #include <hearsay/random.hpp>
 
-#include <Eigen/SVD>
-
 #include "solver/filter.hpp"
 #include "solver/outside.hpp"
 #include "solver/probe.hpp"
 #include "support/planted.hpp"
+#include "support/reference.hpp"
 
 namespace hearsay::detail {
 namespace {
@@ -29,7 +28,7 @@ struct Ritz {
 Ritz ritz_near(const test::Planted& problem, Index columns, double noise, std::uint64_t seed) {
   Block<double> X = random_orthonormal<double>(problem.A.rows(), columns, {.seed = seed});
   X = problem.U.leftCols(columns) + noise * X;
-  X = Eigen::HouseholderQR<Block<double>>(X).householderQ() * Block<double>::Identity(X.rows(), columns);
+  X = test::reference_orthonormal(X);
   const auto eigen = symmetric_eigen<double>(Small<double>(X.transpose() * problem.A * X));
   const Block<double> V = X * eigen.vectors;
   const Block<double> R = problem.A * V - V * eigen.values.asDiagonal();
@@ -44,7 +43,7 @@ TEST(LeastShadow, IsUndercutAsSeldomAsItSays) {
     for (int i = 0; i < draws; ++i) {
       Block<double> G(8, directions);
       fill_normal<double>({.seed = static_cast<std::uint64_t>(i), .agent = static_cast<std::uint32_t>(directions)}, G);
-      below += Eigen::JacobiSVD<Block<double>>(G).singularValues().minCoeff() < eta ? 1 : 0;
+      below += test::reference_singular_values(G).minCoeff() < eta ? 1 : 0;
     }
     EXPECT_LE(below, 0.05 * draws * 1.3) << directions << " directions";
     if (directions == 1) {
@@ -140,7 +139,7 @@ TEST(Outside, KeepsTheRelationAndReplacesWhatIsNotNew) {
     EXPECT_LE((P.transpose() * Y).norm(), 1e-12);
     EXPECT_LE((before - Y * B).norm(), 1e-12);
     EXPECT_LE(lost, 1e-13);
-    EXPECT_EQ(Eigen::FullPivHouseholderQR<Small<double>>(B).rank(), fresh);
+    EXPECT_EQ(test::reference_rank(B), fresh);
   }
 }
 

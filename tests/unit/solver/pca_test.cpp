@@ -2,7 +2,6 @@
 #include "hearsay/pca.hpp"
 
 #include <gtest/gtest.h>
-#include <Eigen/SVD>
 #include <hearsay/error.hpp>
 #include <hearsay/linalg.hpp>
 
@@ -11,6 +10,7 @@
 
 #include "support/planted.hpp"
 #include "support/random_block.hpp"
+#include "support/reference.hpp"
 #include "support/sparse.hpp"
 
 namespace hearsay {
@@ -26,12 +26,12 @@ struct Answer {
 Answer by_svd(const Block<double>& data, Index k, bool center) {
   Dense centred = data;
   if (center) centred.rowwise() -= centred.colwise().mean().eval();
-  const Eigen::BDCSVD<Dense> svd(centred, Eigen::ComputeThinV);
+  const test::RightVectors svd = test::reference_right_vectors_of_large(centred);
   const double divisor =
       center ? std::max<double>(1, static_cast<double>(data.rows() - 1)) : static_cast<double>(data.rows());
-  const Vector<double> values = svd.singularValues();
+  const Vector<double>& values = svd.values;
   const Index found = std::min(k, values.size());
-  return {svd.matrixV().leftCols(found), values.head(found).array().square() / divisor, values.head(found)};
+  return {svd.V.leftCols(found), values.head(found).array().square() / divisor, values.head(found)};
 }
 
 // Columns of falling size, so that there is a gap.

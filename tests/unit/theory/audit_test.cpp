@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "dense_anpm.hpp"
+#include "support/reference.hpp"
 
 namespace hearsay::theory {
 namespace {
@@ -24,11 +25,11 @@ Dense decaying_matrix(double lambda_k1) {
   return eigenvalues.asDiagonal();
 }
 
-double norm(const Dense& M) { return Eigen::JacobiSVD<Dense>(M).singularValues()(0); }
+double norm(const Dense& M) { return test::reference_singular_values(M)(0); }
 
 // A random direction, scaled so that both parts meet their bounds exactly.
 Dense noise_at_the_bounds(const Dense& X, double gap, double epsilon, std::mt19937_64& generator) {
-  const double cos_theta = Eigen::JacobiSVD<Dense>(X.topRows(k)).singularValues()(k - 1);
+  const double cos_theta = test::reference_singular_values(X.topRows(k))(k - 1);
   Dense Xi = test::gaussian_block(d, k, generator);
   Xi.topRows(k) *= noise_constant * gap * cos_theta / norm(Xi.topRows(k));
   Xi.bottomRows(d - k) *= noise_constant * gap * epsilon / norm(Xi.bottomRows(d - k));

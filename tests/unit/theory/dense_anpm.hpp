@@ -1,75 +1,36 @@
 // The iteration as the paper writes it, with Eigen's Householder QR: slow, plain, independent of the library's solver.
 #pragma once
 
-#include <Eigen/Dense>
-#include <cmath>
 #include <cstdint>
 #include <functional>
-#include <hearsay/block.hpp>
 #include <random>
+
+#include "support/reference.hpp"
 
 namespace hearsay::test {
 
-using Dense = Eigen::MatrixXd;
 using Noise = std::function<Dense(std::int64_t t, const Dense& X)>;
 using Observer = std::function<void(std::int64_t t, const Dense& X, const Dense& Xi)>;
 
+/// Y = Q R, the diagonal of R positive.
 struct QR {
   Dense Q, R;
 };
+QR positive_qr(const Dense& Y);
 
-inline QR positive_qr(const Dense& Y) {
-  const Eigen::HouseholderQR<Dense> factored(Y);
-  Dense Q = factored.householderQ() * Dense::Identity(Y.rows(), Y.cols());
-  Dense R = factored.matrixQR().topRows(Y.cols()).triangularView<Eigen::Upper>();
-  for (Index j = 0; j < R.rows(); ++j)
-    if (R(j, j) < 0) {
-      Q.col(j) *= -1;
-      R.row(j) *= -1;
-    }
-  return {Q, R};
-}
-
-inline Dense gaussian_block(Index rows, Index columns, std::mt19937_64& generator) {
-  std::normal_distribution<double> normal;
-  return Dense::NullaryExpr(rows, columns, [&] { return normal(generator); });
-}
+Dense gaussian_block(Index rows, Index columns, std::mt19937_64& generator);
 
 /// tan(theta_k) between span(e_1..e_k) and range(X).
-inline double tangent_to_first_axes(const Dense& X) {
-  const Dense H = X.bottomRows(X.rows() - X.cols()) * X.topRows(X.cols()).inverse();
-  return Eigen::JacobiSVD<Dense>(H).singularValues()(0);
-}
+double tangent_to_first_axes(const Dense& X);
 
-inline double sine_of_tangent(double tangent) { return tangent / std::hypot(1.0, tangent); }
+double sine_of_tangent(double tangent);
 
-inline Dense no_noise(std::int64_t, const Dense& X) { return Dense::Zero(X.rows(), X.cols()); }
+Dense no_noise(std::int64_t t, const Dense& X);
 
 /// Shows X_t and Xi_t for t = 0..steps.
-inline void dense_anpm(const Dense& A, Dense X, double beta, std::int64_t steps, const Noise& noise,
-                       const Observer& observe) {
-  Dense X_prev, R;
-  for (std::int64_t t = 0; t <= steps; ++t) {
-    const Dense Xi = noise(t, X);
-    observe(t, X, Xi);
-    Dense Y = A * X;
-    if (t == 0)
-      Y *= 0.5;
-    else if (beta > 0)
-      Y -= beta * R.triangularView<Eigen::Upper>().solve<Eigen::OnTheRight>(X_prev);
-    Y += Xi;
-    X_prev = X;
-    const QR factors = positive_qr(Y);
-    X = factors.Q;
-    R = factors.R;
-  }
-}
+void dense_anpm(const Dense& A, Dense X, double beta, std::int64_t steps, const Noise& noise, const Observer& observe);
 
 /// diag(lambda_k x k, 2 sqrt(beta) x (d-k)).
-inline Dense lower_bound_matrix(Index d, Index k, double lambda_k, double beta) {
-  Eigen::VectorXd eigenvalues = Eigen::VectorXd::Constant(d, 2 * std::sqrt(beta));
-  eigenvalues.head(k).setConstant(lambda_k);
-  return eigenvalues.asDiagonal();
-}
+Dense lower_bound_matrix(Index d, Index k, double lambda_k, double beta);
 
 }  // namespace hearsay::test
