@@ -7,41 +7,19 @@
 #include <chrono>
 
 #include "commands/commands.hpp"
+#include "commands/solve.hpp"
 #include "files/delivery.hpp"
 #include "files/inputs.hpp"
 #include "files/outputs.hpp"
 #include "hearsay/error.hpp"
 #include "hearsay/graph_tools.hpp"
 #include "hearsay/kmeans.hpp"
-#include "hearsay/operators/stored.hpp"
 #include "reports/report.hpp"
 #include "reports/run_page.hpp"
 
 namespace hearsay::app {
 
 namespace {
-
-template <class S>
-Outcome embed(const Job& job, const Graph& graph) {
-  const NormalisedGraph<S> A(graph);
-  return solve<S>(job, {.dimension = A.dim(),
-                        .spectrum = [&] { return find_spectrum<S>(A, job.solve.power); },
-                        .solve =
-                            [&](const PowerOptions& options, const NoiseModel<S>& noise, const Hooks<S>& hooks,
-                                const Watch& watch) {
-                              if constexpr (std::is_same_v<S, double>) {
-                                if (job.solve.precision == Precision::mixed)
-                                  return mixed_power(NormalisedGraph<float>(graph), A, options, hooks, watch);
-                              }
-                              return power<S>(A, noise, options, hooks);
-                            }});
-}
-
-// Rows of length one, so that k-means compares directions; a zero row, which has none, is left alone.
-Block<double> unit_rows(Block<double> rows) {
-  for (Index i = 0; i < rows.rows(); ++i) rows.row(i).normalize();
-  return rows;
-}
 
 std::int64_t node_name(const Graph& graph, std::size_t node) {
   return graph.names.empty() ? static_cast<std::int64_t>(node) : graph.names[node];
@@ -64,7 +42,7 @@ std::vector<Index> sizes_of(const KMeansResult& clusters) {
 struct Clustering {
   Graph graph;
   Index components = 1;
-  Outcome outcome = {};
+  Solution<double> outcome = {};
   KMeansResult clusters = {};
   double clustering_seconds = 0;
 };
@@ -78,9 +56,8 @@ Clustering cluster(const Job& job) {
   const auto component = connected_components(made.graph);
   made.components = 1 + *std::max_element(component.begin(), component.end());
 
-  const InterruptGuard interrupt;  // of k-means too: its embedding is found by then
-  made.outcome =
-      job.solve.precision == Precision::single ? embed<float>(job, made.graph) : embed<double>(job, made.graph);
+  const WatchedRequest request(job, made.graph.nodes);  // Ctrl-C waits for k-means too: its embedding is found by then
+  made.outcome = request.finished(solve_graph(made.graph, request));
   PowerResult<double>& embedding = made.outcome.power;
   if (made.components > 1)
     embedding.notes.push_back(fmt::format(

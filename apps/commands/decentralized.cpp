@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cmath>
 
 #include "commands/alike.hpp"
@@ -25,56 +24,22 @@
 #include "hearsay/faults.hpp"
 #include "hearsay/gossip.hpp"
 #include "hearsay/io/regular_file.hpp"
-#include "hearsay/operators/compose.hpp"
-#include "hearsay/spectrum.hpp"
+#include "hearsay/solve_decentralized.hpp"
 #include "reports/decentralized_report.hpp"
 #include "reports/run_page.hpp"
 
 namespace hearsay::app {
 namespace {
 
-// A = (1/n) sum A_i, which nobody has but a simulation.
-Spectrum pooled_spectrum(const Job& job, const std::vector<OperatorRef<double>>& A) {
-  return find_spectrum<double>(SumOperator<double>(A, 1 / static_cast<double>(A.size())), job.solve.power);
-}
-
-// What is asked of the pooled data: the answer to compare with, and the momentum that takes lambda_{k+1}.
-struct Pooled {
-  std::optional<Block<double>> reference;
-  DecentralizedOptions options;
-  std::vector<std::string> notes;
-};
-
-Pooled look_ahead(const Job& job, const Federation& federation, const std::vector<OperatorRef<double>>& A,
-                  const Transport& ranks) {
-  Pooled known{.reference = {}, .options = settle(job.network, job.solve), .notes = {}};
-  const Index d = federation.held.dimension, k = known.options.rank;
-  require(k <= d, fmt::format("rank = {}: must lie in [1, {}]", k, d));
-  // Not each A_i need be positive semidefinite where agents are nodes, but their average is.
-  if (federation.graph && known.options.damping == Damping::automatic &&
-      known.options.momentum.rule == Momentum::Rule::automatic)
-    known.options.damping = Damping::centred;
-  const bool exact = job.reference == "exact";
-  if (!exact && !job.reference.empty()) io::require_regular_file(job.reference);
-  if (!exact) known.reference = load_reference(job.reference, d, k);
-  if (!exact && !job.solve.optimal_momentum) return known;
-  require(ranks.size() == 1,
-          fmt::format("{}: would pool the data of all ranks, which is what agents are there to avoid; "
-                      "{}",
-                      exact ? "reference = exact" : "momentum = optimal", exact ? "give a file" : "give a number"));
-  require(!exact || d <= largest_dense_dimension,
-          fmt::format("reference = exact: is computed up to dimension {}; this is {}", largest_dense_dimension, d));
-  const Spectrum spectrum = pooled_spectrum(job, A);
-  if (exact) known.reference = Block<double>(spectrum.vectors.leftCols(k));
-  if (job.solve.optimal_momentum) {
-    require(std::isfinite(spectrum.lambda_next),
-            "momentum = optimal: needs lambda_(k+1), which lies outside the range of double; scale the data, or leave "
-            "--momentum out");
-    known.options.momentum = Momentum::optimal(spectrum.lambda_next);
-    known.notes.push_back(fmt::format("optimal momentum: lambda_(k+1) = {:.10g}, from {} of the pooled data",
-                                      spectrum.lambda_next, spectrum.source));
+// The name of a file, or the word `exact`.
+DecentralizedRequest request_of(const Job& job, Index dimension, const Faults& faults) {
+  DecentralizedRequest request{.network = job.network, .settings = job.solve, .faults = faults};
+  request.exact_reference = job.reference == "exact";
+  if (!request.exact_reference && !job.reference.empty()) {
+    io::require_regular_file(job.reference);
+    request.reference = load_reference(job.reference, dimension, job.solve.power.rank);
   }
-  return known;
+  return request;
 }
 
 // "basis-{agent}.npy" is a file for each agent, written where it lives; any other name is one for the first.
@@ -121,12 +86,6 @@ void require_ranks(const Job& job, const Ranks& ranks, Index agents) {
                       size == 1 ? "" : "s", ranks.mpirun_line(agents, ranks.command_line)));
 }
 
-// One network of three kinds: of this process, of this process with faults, or spread over ranks.
-struct Outcome {
-  DecentralizedResult result;
-  GossipSpectrum spectrum;
-};
-
 // Those of the file, and then those of the flags.
 Faults faults_of(const Job& job) {
   Faults faults = job.faults_file.empty() ? Faults{} : read_faults(job.faults_file);
@@ -135,8 +94,6 @@ Faults faults_of(const Job& job) {
   if (job.given.contains("fault-seed")) faults.seed = job.faults.seed;
   return faults;
 }
-
-bool any(const Faults& faults) { return !faults.links.empty() || !faults.agents.empty(); }
 
 // All that a rank does by itself before the first exchange of data.
 struct Prepared {
@@ -153,8 +110,6 @@ Prepared prepare(const Job& job, const Ranks& launched) {
   prepared.W = gossip_matrix(job, agents, prepared.holding.graph ? &*prepared.holding.graph : nullptr);
   prepared.faults = faults_of(job);
   validate(prepared.faults, *prepared.W);
-  require(!any(prepared.faults) || ranks.size() == 1,
-          fmt::format("faults: are simulated in one process, and there are {} ranks", ranks.size()));
   return prepared;
 }
 
@@ -182,48 +137,26 @@ Prepared prepare_everywhere(Job& job, const Ranks& launched) {
   return prepared;
 }
 
-Outcome gossip_over(Transport& ranks, const Job& job, const Prepared& prepared,
-                    const std::vector<OperatorRef<double>>& A, const DecentralizedOptions& options,
-                    const DecentralizedHooks& hooks, const InterruptGuard& interrupt) {
-  const GossipMatrix& W = *prepared.W;
-  if (any(prepared.faults)) {
-    FaultyNetwork net(W, prepared.faults, job.network.precision);
-    net.wait_while([&] { return !interrupt.interrupted(); });
-    return {decentralized_pca(net, A, options, hooks), gossip_spectrum(W)};
-  }
-  if (ranks.size() > 1) {
-    RankNetwork net(ranks, W, {.precision = job.network.precision});
-    return {decentralized_pca(net, A, options, hooks), net.spectrum()};
-  }
-  LocalNetwork net(W, job.network.precision);
-  return {decentralized_pca(net, A, options, hooks), net.spectrum()};
-}
-
 int run(Job job, const Ranks& launched) {
   Transport& ranks = launched.transport;
   Prepared prepared = prepare_everywhere(job, launched);
   const Federation federation = federation_of(std::move(prepared.holding), job, ranks);
-  const auto A = federation.operators();
-  Pooled known;
-  ranks.everywhere([&] { known = look_ahead(job, federation, A, ranks); });
+  DecentralizedRequest request;
+  ranks.everywhere([&] { request = request_of(job, federation.held.dimension, prepared.faults); });
 
   const InterruptGuard interrupt;
-  DecentralizedHooks hooks{.reference = known.reference ? &*known.reference : nullptr};
-  Outcome outcome;
-  const auto begin = std::chrono::steady_clock::now();
+  DecentralizedSolution solution;
   {
     ProgressLine progress(job.quiet || ranks.rank() != 0);
-    hooks.observe = [&](const DecentralizedEntry& entry) {
-      if (progress.due()) progress.show(progress_text(entry, known.options.tolerance));
+    request.observe = [&](const DecentralizedEntry& entry) {
+      if (progress.due()) progress.show(progress_text(entry, job.network.solver.tolerance));
       return !interrupt.interrupted();
     };
-    outcome = gossip_over(ranks, job, prepared, A, known.options, hooks, interrupt);
+    request.patient = [&] { return !interrupt.interrupted(); };
+    solution = solve_decentralized(ranks, *prepared.W, federation.data, request);
   }
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  DecentralizedResult& result = outcome.result;
-  if (!federation.shards.empty() && ranks.size() == 1)
-    result.eigenvalues *= covariance_scale(federation.shards, result.contributors, job.center);
-  result.notes.insert(result.notes.begin(), known.notes.begin(), known.notes.end());
+  DecentralizedResult& result = solution.result;
+  for (std::string& note : result.notes) note = in_flags(note);
   result.notes.insert(result.notes.begin(), federation.notes.begin(), federation.notes.end());
   if (interrupt.interrupted()) result.notes.push_back("interrupted: these are the best bases so far");
 
@@ -234,14 +167,14 @@ int run(Job job, const Ranks& launched) {
       deliver(delivery, {.job = job,
                          .held = federation.held,
                          .W = *prepared.W,
-                         .spectrum = outcome.spectrum,
-                         .options = known.options,
+                         .spectrum = solution.spectrum,
+                         .options = solution.options,
                          .result = result,
                          .ranks = ranks.size(),
-                         .seconds = seconds,
-                         .sines = sines_against(known.reference, result)});
+                         .seconds = solution.seconds,
+                         .sines = sines_against(solution.reference, result)});
   });
-  const bool as_asked = known.options.tolerance == 0 && result.status == Status::iteration_limit;
+  const bool as_asked = solution.options.tolerance == 0 && result.status == Status::iteration_limit;
   return delivery.finish(as_asked ? done : exit_code(result.status));
 }
 

@@ -1,15 +1,10 @@
 // hearsay eigs: the leading eigenvectors of a symmetric matrix.
-#include <fmt/format.h>
-
-#include <cmath>
-
 #include "commands/commands.hpp"
+#include "commands/solve.hpp"
 #include "files/convert.hpp"
 #include "files/delivery.hpp"
 #include "files/inputs.hpp"
 #include "files/outputs.hpp"
-#include "hearsay/operators/compose.hpp"
-#include "hearsay/operators/stored.hpp"
 #include "reports/report.hpp"
 #include "reports/run_page.hpp"
 
@@ -17,73 +12,26 @@ namespace hearsay::app {
 
 namespace {
 
-template <class S>
-DenseSymmetric<S> stored(const Block<S>& matrix) {
-  return DenseSymmetric<S>(matrix);
-}
-template <class S>
-SparseSymmetric<S> stored(const CsrMatrix<S>& matrix) {
-  return SparseSymmetric<S>(matrix);
-}
-
-// The matrix with what the user adds to it: a shift, and the word that it has no negative eigenvalue.
-template <class Stored>
-auto as_asked(const Stored& matrix, const Job& job) {
-  using S = typename Stored::Scalar;
-  return ShiftedOperator<S>(matrix, static_cast<S>(job.shift), job.psd);
-}
-
-template <class S, class Matrix>
-Outcome solve_matrix(const Job& job, const Matrix& matrix) {
-  const auto held = stored(matrix);
-  const ShiftedOperator<S> A = as_asked(held, job);
-  return solve<S>(job, {.dimension = A.dim(),
-                        .spectrum = [&] { return find_spectrum<S>(A, job.solve.power); },
-                        .solve = [&](const PowerOptions& options, const NoiseModel<S>& noise, const Hooks<S>& hooks,
-                                     const Watch&) { return power<S>(A, noise, options, hooks); }});
-}
-
 template <class Matrix>
-Outcome solve_mixed(const Job& job, const Matrix& matrix) {
-  const auto& single_matrix = in<float>(matrix);
-  const auto held = stored(matrix);
-  const auto held_single = stored(single_matrix);
-  const ShiftedOperator<double> A = as_asked(held, job);
-  const ShiftedOperator<float> A_single = as_asked(held_single, job);
-  return solve<double>(job,
-                       {.dimension = A.dim(),
-                        .spectrum = [&] { return find_spectrum<double>(A, job.solve.power); },
-                        .solve = [&](const PowerOptions& options, const NoiseModel<double>&, const Hooks<double>& hooks,
-                                     const Watch& watch) { return mixed_power(A_single, A, options, hooks, watch); }});
+Solution<double> solve(const Job& job, const Matrix& matrix) {
+  const WatchedRequest request(job, columns_of(matrix));
+  const MatrixSettings settings{.shift = job.shift, .positive_semidefinite = job.psd};
+  return request.finished(solve_matrix<typename Matrix::Scalar>(borrow(matrix), request, settings));
 }
 
+// Data of single precision are solved in double unless single is asked for.
 template <class Matrix>
-Outcome solve_as_asked(const Job& job, const Matrix& matrix) {
-  switch (job.solve.precision) {
-    case Precision::single:
-      return solve_matrix<float>(job, in<float>(matrix));
-    case Precision::mixed:
-      return solve_mixed(job, in<double>(matrix));
-    case Precision::full:
-      break;
-  }
-  return solve_matrix<double>(job, in<double>(matrix));
+Solution<double> solve_as_asked(const Job& job, const Matrix& matrix) {
+  return job.solve.precision == Precision::single ? solve(job, matrix) : solve(job, in<double>(matrix));
 }
 
 int run(Job job) {
   check(job);
   check_outputs(job);
   const io::Data data = load_symmetric(job.input);
-  Outcome outcome = std::visit([&job](const auto& matrix) { return solve_as_asked(job, matrix); }, data.matrix);
-  PowerResult<double>& result = outcome.power;
-  if (job.shift != 0) {
-    const double shift = std::ldexp(job.shift, -result.exponent);
-    result.eigenvalues.array() -= shift;
-    result.certificate.nothing_missed_above -= shift;
-    result.notes.push_back(fmt::format(
-        "shift: A + {:g} I was solved; eigenvalues are those of A, the residual and the momentum those of the sum",
-        job.shift));
-  }
+  const Solution<double> outcome =
+      std::visit([&job](const auto& matrix) { return solve_as_asked(job, matrix); }, data.matrix);
+  const PowerResult<double>& result = outcome.power;
 
   Delivery delivery;
   delivery.block(job.components, result.basis);

@@ -214,8 +214,7 @@ Federation federation_of(Holding holding, const Job& job, Transport& ranks) {
   Federation federation{.agents = holding.agents()};
   if (holding.graph) {
     federation.held = {.dimension = holding.graph->nodes, .split = "a node each"};
-    federation.nodes = std::move(holding.nodes);
-    federation.graph = std::move(holding.graph);
+    federation.data = {.nodes = std::move(holding.nodes), .are_nodes = true};
     return federation;
   }
   for (const std::string& shard : align_columns(ranks, holding.shards, job.columns))
@@ -230,7 +229,10 @@ Federation federation_of(Holding holding, const Job& job, Transport& ranks) {
       .features = holding.shards.columns.empty() ? std::vector<std::string>{} : holding.shards.columns.front(),
       .split = holding.apart ? "a shard each" : "split " + job.text("split", "even"),
       .centred = job.center};
-  ranks.everywhere([&] { federation.shards = covariance_shards(std::move(holding.shards), totals, job.center); });
+  ranks.everywhere([&] {
+    federation.data = {.shards = covariance_shards(std::move(holding.shards), totals, job.center),
+                       .centred = job.center};
+  });
   return federation;
 }
 

@@ -11,6 +11,7 @@
 #include "hearsay/decentralized.hpp"
 #include "hearsay/decentralized_on_ranks.hpp"
 #include "hearsay/graph.hpp"
+#include "hearsay/solve_decentralized.hpp"
 #include "hearsay/transport.hpp"
 #include "reports/decentralized_report.hpp"
 
@@ -20,11 +21,7 @@ struct Federation {
   Index agents = 0;                          ///< n, everywhere
   Holdings held = {};                        ///< of all of them
   std::vector<std::string> notes = {};       ///< what was done to them
-  std::vector<CovarianceShard> shards = {};  ///< of the agents here: either these
-  std::vector<NodeOperator> nodes = {};      ///< or these
-  std::optional<Graph> graph = {};           ///< that the nodes belong to
-
-  std::vector<OperatorRef<double>> operators() const { return graph ? operators_of(nodes) : operators_of(shards); }
+  AgentData data = {};                 ///< of the agents here
 };
 
 /// The agents whose data this rank holds.

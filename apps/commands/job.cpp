@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "commands/help.hpp"
+#include "commands/solve.hpp"
 #include "formats/faults_file.hpp"
 #include "hearsay/error.hpp"
 #include "hearsay/memory.hpp"
@@ -215,15 +216,12 @@ std::uint64_t Job::network_seed() const { return static_cast<std::uint64_t>(inte
 
 void check(Job& job) {
   settle(job.solve);
+  check(request_of(job));
   require(!job.resume || !job.checkpoint.empty(), "resume: needs --checkpoint FILE to go on from");
   if (job.stream) {
     require(job.solve.precision == Precision::full, "stream: works in double precision only; leave --precision out");
     require(job.scores.empty(), "stream: cannot write --scores, which need the data once more after the solve");
   }
-  require(job.solve.precision != Precision::mixed || job.solve.noise.kind == NoiseChoice::Kind::none,
-          "precision = mixed: takes no --noise; its single-precision products are the noise");
-  require(job.solve.precision != Precision::mixed || (job.checkpoint.empty() && !job.audit),
-          "precision = mixed: takes neither --checkpoint nor --audit");
   require(!job.resume || !job.audit, "audit: follows a run from its first step, so it cannot --resume one");
 }
 

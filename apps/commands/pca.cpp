@@ -1,16 +1,12 @@
 // hearsay pca: principal components of a table of samples.
 #include "hearsay/pca.hpp"
 
-#include <fmt/format.h>
-
-#include <cmath>
-
 #include "commands/commands.hpp"
+#include "commands/solve.hpp"
 #include "files/convert.hpp"
 #include "files/delivery.hpp"
 #include "files/inputs.hpp"
 #include "files/outputs.hpp"
-#include "hearsay/operators/covariance.hpp"
 #include "reports/report.hpp"
 #include "reports/run_page.hpp"
 
@@ -21,37 +17,11 @@ namespace {
 // A solve, and what only the data can say.
 struct Analysis {
   Index dimension = 0;
-  Outcome outcome = {};
+  Solution<double> outcome = {};
   SampleFacts facts = {};
   Block<double> scores = {};
   PageData page = {};
 };
-
-template <class S>
-DenseCovariance<S> covariance(const Block<S>& data, bool center, bool form_at_once = true) {
-  return DenseCovariance<S>(data, {.center = center, .form_at_once = form_at_once});
-}
-template <class S>
-SparseCovariance<S> covariance(const CsrMatrix<S>& data, bool center, bool = true) {
-  return SparseCovariance<S>(data, center);
-}
-
-template <class S>
-Index features(const Block<S>& data) {
-  return data.cols();
-}
-template <class S>
-Index features(const CsrMatrix<S>& data) {
-  return data.cols;
-}
-template <class S>
-Index samples(const Block<S>& data) {
-  return data.rows();
-}
-template <class S>
-Index samples(const CsrMatrix<S>& data) {
-  return data.rows;
-}
 
 bool wants_scores(const Job& job) { return !job.scores.empty() || !job.report.empty(); }
 
@@ -64,88 +34,37 @@ SampleFacts facts_of(const PcaResult<S>& result, bool centred) {
           .singular_values = result.singular_values.template cast<double>()};
 }
 
-// In one arithmetic. Data: Block<S> or CsrMatrix<S>.
-template <class S, class Data>
-Analysis analyse(const Job& job, const Data& data) {
-  Analysis analysis{.dimension = features(data)};
-  const Problem<S> problem{
-      .dimension = features(data),
-      .spectrum = [&] { return find_spectrum<S>(covariance(data, job.center), job.solve.power); },
-      .solve =
-          [&](const PowerOptions& options, const NoiseModel<S>& noise, const Hooks<S>& hooks, const Watch&) {
-            PcaResult<S> result = pca<S>(data, {.power = options, .center = job.center, .noise = noise}, hooks);
-            analysis.facts = facts_of(result, job.center);
-            if (wants_scores(job)) analysis.scores = pca_scores<S>(data, result).template cast<double>();
-            return std::move(result.power);
-          }};
-  analysis.outcome = solve<S>(job, problem);
+template <class S>
+Analysis analysed(const Job& job, Index dimension, const WatchedRequest& request, PcaSolution<S> solution) {
+  Analysis analysis{.dimension = dimension, .facts = facts_of(solution.pca, job.center)};
+  analysis.outcome =
+      request.finished(Solution<S>{std::move(solution.pca.power), std::move(solution.audit), solution.seconds});
   return analysis;
 }
 
-// The facts of a covariance that was solved without pca().
-template <class Covariance>
-PcaResult<double> described(PowerResult<double> solved, const Covariance& A, Index sample_count) {
-  PcaResult<double> result;
-  result.samples = sample_count;
-  result.mean = A.mean();
-  result.singular_values = (solved.eigenvalues.cwiseMax(0.0) * A.divisor()).cwiseSqrt();
-  result.total_variance = std::nan("");
-  result.power = std::move(solved);
-  return result;
-}
-
-// Products in single precision first, then in double.
 template <class Data>
-Analysis analyse_mixed(const Job& job, const Data& data) {
-  Analysis analysis{.dimension = features(data)};
-  const auto A = covariance(data, job.center, false);  // one product may do
-  const auto& single_data = in<float>(data);
-  const auto A_single = covariance(single_data, job.center);
-  const Problem<double> problem{
-      .dimension = features(data),
-      .spectrum = [&] { return find_spectrum<double>(A, job.solve.power); },
-      .solve =
-          [&](const PowerOptions& options, const NoiseModel<double>&, const Hooks<double>& hooks, const Watch& watch) {
-            PcaResult<double> result = described(mixed_power(A_single, A, options, hooks, watch), A, samples(data));
-            result.total_variance = std::ldexp(A.total_variance(), A.facts().exponent);
-            analysis.facts = facts_of(result, job.center);
-            if (wants_scores(job)) analysis.scores = pca_scores<double>(data, result);
-            return std::move(result.power);
-          }};
-  analysis.outcome = solve<double>(job, problem);
+Analysis analyse(const Job& job, const Data& data) {
+  using S = typename Data::Scalar;
+  const WatchedRequest request(job, columns_of(data));
+  PcaSolution<S> solution = solve_pca<S>(data, request, {.center = job.center});
+  Block<double> scores;
+  if (wants_scores(job)) scores = pca_scores<S>(data, solution.pca).template cast<double>();
+  Analysis analysis = analysed(job, columns_of(data), request, std::move(solution));
+  analysis.scores = std::move(scores);
   return analysis;
 }
 
 // The file is read once per iteration and never held.
 Analysis analyse_stream(const Job& job) {
   const auto rows = open_samples(job);
-  Analysis analysis{.dimension = rows->cols()};
-  const StreamedCovariance<double> A(*rows, job.center, job.block_rows);
-  const Problem<double> problem{
-      .dimension = A.dim(),
-      .spectrum = [&] { return find_spectrum<double>(A, job.solve.power); },
-      .solve =
-          [&](const PowerOptions& options, const NoiseModel<double>& noise, const Hooks<double>& hooks, const Watch&) {
-            PowerResult<double> solved = power<double>(A, noise, options, hooks);
-            PcaResult<double> result = described(std::move(solved), A, A.samples());
-            analysis.facts = facts_of(result, job.center);
-            return std::move(result.power);
-          }};
-  analysis.outcome = solve<double>(job, problem);
-  return analysis;
+  const WatchedRequest request(job, rows->cols());
+  return analysed(job, rows->cols(), request, solve_pca(*rows, request, {.center = job.center}, job.block_rows));
 }
 
+// Data of single precision are solved in double unless single is asked for.
 template <class Data>
 Analysis analyse_as_asked(const Job& job, const Data& data) {
-  switch (job.solve.precision) {
-    case Precision::single:
-      return analyse<float>(job, in<float>(data));
-    case Precision::mixed:
-      return analyse_mixed(job, in<double>(data));
-    case Precision::full:
-      break;
-  }
-  return analyse<double>(job, in<double>(data));
+  return job.solve.precision == Precision::single ? analyse(job, data) : analyse(job, in<double>(data));
 }
 
 int run(Job job) {

@@ -17,6 +17,7 @@
 #include "hearsay/operators/covariance.hpp"
 #include "hearsay/operators/stored.hpp"
 #include "hearsay/power.hpp"
+#include "hearsay/spectrum.hpp"
 #include "reports/plan_table.hpp"
 
 namespace hearsay::app {

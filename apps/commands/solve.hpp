@@ -1,46 +1,43 @@
-// One solve as every command runs it: noise, momentum from a known spectrum, reference, audit, checkpoints, progress
-// and Ctrl-C around the library's solver.
+// From a job to the library's request, and who watches over it while it is solved.
 #pragma once
 
-#include <functional>
 #include <optional>
 
 #include "commands/job.hpp"
-#include "hearsay/audit.hpp"
-#include "hearsay/noise.hpp"
-#include "hearsay/power.hpp"
-#include "hearsay/spectrum.hpp"
+#include "commands/terminal.hpp"
+#include "hearsay/io/checkpoint.hpp"
+#include "hearsay/solve.hpp"
 
 namespace hearsay::app {
 
-/// Sees every iteration, in whatever arithmetic; false stops the solve.
-using Watch = std::function<bool(const HistoryEntry&)>;
+/// A request with its checkpoint file, its line of progress, and Ctrl-C.
+class WatchedRequest {
+ public:
+  /// For a matrix of that dimension, whose blocks are read from their files.
+  WatchedRequest(const Job& job, Index dimension);
+  WatchedRequest(const WatchedRequest&) = delete;  // the request points into it
+  WatchedRequest& operator=(const WatchedRequest&) = delete;
 
-/// What differs between the commands.
-template <class S>
-struct Problem {
-  Index dimension = 0;
-  /// Of the exact matrix; called only if an option needs it.
-  std::function<Spectrum()> spectrum;
-  /// Hooks already call the watch; it is handed over for solvers that also iterate in another arithmetic.
-  std::function<PowerResult<S>(const PowerOptions&, const NoiseModel<S>&, const Hooks<S>&, const Watch&)> solve;
+  operator const Request&() const { return request_; }
+
+  /// The answer in double, whatever the arithmetic was, with what the door has to say.
+  template <class S>
+  Solution<double> finished(Solution<S> solution) const {
+    Solution<double> made{in_arithmetic<double>(std::move(solution.power)), std::move(solution.audit), solution.seconds};
+    add_notes(made.power.notes);
+    return made;
+  }
+
+ private:
+  void add_notes(std::vector<std::string>& notes) const;
+
+  Request request_;
+  std::optional<io::CheckpointFile> checkpoint_;
+  ProgressLine progress_;
+  InterruptGuard interrupt_;  // the last: while files are read, Ctrl-C ends the program
 };
 
-struct Outcome {
-  PowerResult<double> power;  ///< whatever the arithmetic was; its notes include the door's own
-  std::optional<theory::AuditReport> audit;
-  double seconds = 0;  ///< of the solve alone
-};
-
-template <class S>
-Outcome solve(const Job& job, const Problem<S>& problem);
-
-/// The solver on A with the noise asked for, if any.
-template <class S>
-PowerResult<S> power(OperatorRef<S> A, const NoiseModel<S>& noise, const PowerOptions& options, const Hooks<S>& hooks);
-
-/// The solver in two arithmetics, both watched.
-PowerResult<double> mixed_power(OperatorRef<float> A_single, OperatorRef<double> A, const PowerOptions& options,
-                                const Hooks<double>& hooks, const Watch& watch);
+/// What the options alone can say of a request, before any data are read.
+Request request_of(const Job& job);
 
 }  // namespace hearsay::app

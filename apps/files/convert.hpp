@@ -26,4 +26,13 @@ requires(!std::same_as<T, S>) CsrMatrix<T> in(const CsrMatrix<S>& matrix) {
           std::vector<T>(matrix.values.begin(), matrix.values.end())};
 }
 
+template <class S>
+Index columns_of(const Block<S>& matrix) {
+  return matrix.cols();
+}
+template <class S>
+Index columns_of(const CsrMatrix<S>& matrix) {
+  return matrix.cols;
+}
+
 }  // namespace hearsay::app

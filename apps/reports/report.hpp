@@ -8,8 +8,8 @@
 #include <string>
 
 #include "commands/job.hpp"
-#include "commands/solve.hpp"
 #include "hearsay/block.hpp"
+#include "hearsay/solve.hpp"
 
 namespace hearsay::app {
 
@@ -27,7 +27,7 @@ struct SampleFacts {
 struct Report {
   const Job& job;
   Index dimension = 0;
-  const Outcome& outcome;
+  const Solution<double>& outcome;
   std::optional<SampleFacts> samples = {};
 };
 

@@ -84,7 +84,7 @@ std::string chosen_text(const PowerResult<double>& power, const Job& job) {
               power.damping == Damping::centred ? "centred" : "symmetric", power.columns, name(job.solve.precision));
 }
 
-std::string cost_text(const Outcome& outcome) {
+std::string cost_text(const Solution<double>& outcome) {
   const PowerResult<double>& power = outcome.power;
   return line("cost", "{} passes over the matrix, {} columns multiplied, {:.3g} s, {} of workspace", power.passes,
               power.products, outcome.seconds, bytes_text(power.workspace_bytes));

@@ -11,6 +11,8 @@ namespace hearsay {
 
 template <class S>
 struct CsrMatrix {
+  using Scalar = S;
+
   Index rows = 0;
   Index cols = 0;
   std::vector<std::int64_t> row_start{0};  ///< rows + 1 offsets
@@ -23,6 +25,8 @@ struct CsrMatrix {
 /// A sparse matrix that someone else owns, by the same rules.
 template <class S>
 struct CsrView {
+  using Scalar = S;
+
   Index rows = 0;
   Index cols = 0;
   std::span<const std::int64_t> row_start = {};

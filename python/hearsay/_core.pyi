@@ -82,14 +82,6 @@ def pca_sparse(
     start: _Array | None,
     callback: _Callback,
 ) -> _Result: ...
-def pca_mixed(
-    data: _Array,
-    rounded: npt.NDArray[np.float32],
-    options: _Options,
-    center: bool,
-    start: _Array | None,
-    callback: _Callback,
-) -> _Result: ...
 def eigs_dense(
     matrix: _Array,
     options: _Options,

@@ -324,21 +324,15 @@ class PCA(LinearProjection):
         with in_python_words(*SPELT):
             options, model = self._options(rank, dtype)
             tolerance = _core.tolerance_of(options)
-            sharpen_to = SHARP if self.tol is None and self.accuracy is None and dtype == np.float64 else 0.0
+            sharp = self.tol is None and self.accuracy is None and dtype == np.float64 and self.precision != "mixed"
+            sharpen_to = SHARP if sharp else 0.0
             center = bool(self.center)
             start = None if start is None else np.ascontiguousarray(start, dtype=dtype)
             with watching(self.callback, self.verbose, tolerance, "PCA") as watch:
                 if sp.issparse(X):
-                    if self.precision == "mixed":
-                        raise InvalidArgument("precision = mixed: must be one of auto|double|single for sparse data")
                     made = _core.pca_sparse(
                         *compressed_rows(X, dtype), options, center, sharpen_to, model, start, watch
                     )
-                elif self.precision == "mixed":
-                    if self.noise is not None:
-                        raise InvalidArgument("precision = mixed: must come without noise")
-                    rows = rows_in_place(X, dtype)
-                    made = _core.pca_mixed(rows, rows.astype(np.float32), options, center, start, watch)
                 else:
                     made = _core.pca_dense(rows_in_place(X, dtype), options, center, sharpen_to, model, start, watch)
         made["info"] = info_from(made, tolerance, self.method, self.momentum, self.accuracy)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClusterMixin
 
@@ -180,9 +179,7 @@ def embed(estimator: Any, graph: Any, rank: int) -> int:
         with watching(estimator.callback, estimator.verbose, tolerance, type(estimator).__name__) as watch:
             made = _core.embed(edges.nodes, edges.ends, edges.weights, options, model, watch)
     info = info_from(made, tolerance, momentum=estimator.momentum)
-    vectors = made["vectors"]
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    estimator.embedding_ = np.divide(vectors, lengths, out=vectors.copy(), where=lengths > 0)
+    estimator.embedding_ = made["embedding"]
     estimator.eigenvalues_ = made["eigenvalues"]
     estimator.n_connected_components_ = 1 + int(_core.connected_components(edges.nodes, edges.ends).max())
     estimator.info_ = info

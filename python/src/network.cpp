@@ -5,7 +5,7 @@
 #include <array>
 
 #include "bindings.hpp"
-#include "hearsay/decentralized.hpp"
+#include "hearsay/solve_decentralized.hpp"
 #include "hearsay/error.hpp"
 #include "hearsay/gossip.hpp"
 #include "hearsay/network.hpp"
@@ -108,26 +108,22 @@ nb::dict decentralized(const GossipMatrix& W, const std::vector<MatrixIn<double>
     if (!set_option(network, option.first, option.second)) others.push_back(option);
   const SolveSettings settings = settings_from(others);
   require(!settings.optimal_momentum, "momentum = optimal: must be given as a number where no one knows the spectrum");
-  const DecentralizedOptions asked = settle(network, settings);
   Watcher watch(std::move(callback));
   std::vector<Block<double>> rows;
   for (const auto& shard : shards) rows.push_back(copied<double>(shard));
-  std::optional<Block<double>> known;
-  if (reference) known = copied<double>(*reference);
+  DecentralizedRequest request{.network = network, .settings = settings};
+  if (reference) request.reference = copied<double>(*reference);
+  request.observe = [&watch](const DecentralizedEntry& entry) {
+    return watch([&entry](const nb::object& function) { return function(entry); });
+  };
 
-  DecentralizedResult result = [&] {
+  DecentralizedSolution solution = [&] {
     const nb::gil_scoped_release no_gil;
-    const std::vector<CovarianceShard> agents = covariance_shards(rows, centred);
-    rows.clear();
-    LocalNetwork net(W, network.precision);
-    DecentralizedHooks hooks;
-    hooks.observe = [&watch](const DecentralizedEntry& entry) {
-      return watch([&entry](const nb::object& function) { return function(entry); });
-    };
-    if (known) hooks.reference = &*known;
-    return decentralized_pca(net, operators_of(agents), asked, hooks);
+    const AgentData agents{.shards = covariance_shards(std::exchange(rows, {}), centred), .centred = centred};
+    AloneTransport here;
+    return solve_decentralized(here, W, agents, request);
   }();
-  return dictionary(std::move(result), watch);
+  return dictionary(std::move(solution.result), watch);
 }
 
 }  // namespace

@@ -1,17 +1,9 @@
 // PCA and eigenproblems: from arrays, functions and texts to the solver, and its result back as a dictionary.
-#include <chrono>
-#include <cmath>
 #include <memory>
 
 #include "bindings.hpp"
-#include "hearsay/error.hpp"
-#include "hearsay/mixed.hpp"
-#include "hearsay/noise.hpp"
 #include "hearsay/operators/compose.hpp"
-#include "hearsay/operators/covariance.hpp"
-#include "hearsay/operators/stored.hpp"
-#include "hearsay/pca.hpp"
-#include "hearsay/spectrum.hpp"
+#include "hearsay/solve.hpp"
 
 namespace hearsay::python {
 
@@ -67,69 +59,43 @@ bool observe(Watcher& watch, const Iteration<S>& now) {
 }
 
 template <class S>
-struct Request {
-  SolveSettings settings;
-  const Noise* noise = nullptr;
-  std::optional<Block<S>> start = {}, reference = {};
-  Watcher watch;
-};
-
-template <class S>
 using Given = std::optional<MatrixIn<S>>;
 
 template <class S>
-Request<S> request_from(const Options& options, const Noise* noise, const Given<S>& start, const Given<S>& reference,
-                        nb::object callback, std::optional<bool> noisy_products = {}) {
-  Request<S> request{.settings = settings_from(options), .noise = noise, .watch = Watcher(std::move(callback))};
-  if (start) request.start = copied<S>(*start);
-  if (reference) request.reference = copied<S>(*reference);
-  if (noisy_products) request.settings.power.products = *noisy_products ? Products::noisy : Products::exact;
-  return request;
+std::optional<Block<double>> in_double(const Given<S>& block) {
+  if (!block) return std::nullopt;
+  return Block<double>(borrowed<S>(*block).template cast<double>());
 }
 
-// Runs `solve(options, noise, hooks)` without the interpreter's lock. `spectrum_of` is asked where an optimal
-// momentum or an adversary must know the spectrum.
-template <class S, class Spectral, class Solve>
-auto run(Request<S>& request, const Spectral& spectrum_of, const Solve& solve) {
-  const nb::gil_scoped_release no_gil;
-  const SolveSettings& settings = request.settings;
-  PowerOptions options = settings.power;
-  NoiseModel<S> noise;
-  const auto [kind, level] = settings.noise;
-  const bool adversarial = kind == NoiseChoice::Kind::adversarial;
-  if (settings.optimal_momentum || adversarial) {
-    const Spectrum spectrum = spectrum_of(settings);
-    if (settings.optimal_momentum) options.momentum = Momentum::optimal(spectrum.lambda_next);
-    require(!adversarial || spectrum.vectors.size() > 0,
-            "noise = adversarial: needs all eigenvectors, which are computed up to dimension " +
-                std::to_string(largest_dense_dimension) + " only");
-    if (adversarial) noise = adversarial_noise<S>(spectrum.vectors.template cast<S>(), level, settings.noise_seed);
+// What the caller asks for, as the library takes it, and the caller's own function that watches.
+struct Asked {
+  Request request;
+  Watcher watch;
+
+  Asked(const Options& options, const Noise* noise, nb::object callback)
+      : request{.settings = settings_from(options)}, watch(std::move(callback)) {
+    request.observe_with([this](const auto& now) { return observe(watch, now); });
+    if (noise != nullptr) request.noise = NoiseModels{noise->in<double>(watch), noise->in<float>(watch)};
   }
-  if (kind == NoiseChoice::Kind::gaussian) noise = gaussian_noise<S>(level, settings.noise_seed);
-  if (kind == NoiseChoice::Kind::sphere) noise = sphere_noise<S>(level, settings.noise_seed);
-  if (request.noise != nullptr) noise = request.noise->template in<S>(request.watch);
+  Asked(const Asked&) = delete;  // the request points into it
+  Asked& operator=(const Asked&) = delete;
 
-  Hooks<S> hooks;
-  hooks.observe = [&request](const Iteration<S>& now) { return observe(request.watch, now); };
-  if (request.start) hooks.start = &*request.start;
-  if (request.reference) hooks.reference = &*request.reference;
-  return solve(options, noise, hooks);
-}
-
-template <class S>
-PowerResult<S> power(OperatorRef<S> A, const NoiseModel<S>& noise, const PowerOptions& options, const Hooks<S>& hooks) {
-  if (!noise.fill) return principal_subspace<S>(A, options, hooks);
-  const NoisyOperator<S> inexact(A, noise);
-  return principal_subspace<S>(inexact, options, hooks);
-}
-
-class Stopwatch {
- public:
-  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
-
- private:
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  template <class S>
+  Asked(const Options& options, const Noise* noise, nb::object callback, std::optional<bool> noisy,
+        const Given<S>& start, const Given<S>& reference)
+      : Asked(options, noise, std::move(callback)) {
+    if (noisy) request.settings.power.products = *noisy ? Products::noisy : Products::exact;
+    request.start = in_double<S>(start);
+    request.reference = in_double<S>(reference);
+  }
 };
+
+// Solves without the interpreter's lock.
+template <class Solve>
+auto unlocked(const Solve& solve) {
+  const nb::gil_scoped_release no_gil;
+  return solve();
+}
 
 // ---- Results --------------------------------------------------------------------------------------------------------
 
@@ -208,13 +174,22 @@ nb::dict dictionary(PowerResult<S>&& result, const Watcher& watch) {
 }
 
 template <class S>
-nb::dict dictionary(PcaResult<S>&& result, const Watcher& watch) {
+nb::dict dictionary(Solution<S>&& solution, const Watcher& watch) {
+  nb::dict out = dictionary(std::move(solution.power), watch);
+  out["seconds"] = solution.seconds;
+  return out;
+}
+
+template <class S>
+nb::dict dictionary(PcaSolution<S>&& solution, const Watcher& watch) {
+  PcaResult<S>& result = solution.pca;
   nb::dict out = dictionary(std::move(result.power), watch);
   out["mean"] = given(std::move(result.mean));
   out["singular_values"] = given(std::move(result.singular_values));
   out["total_variance"] = result.total_variance;
   out["by_samples"] = result.by_samples;
   out["formed"] = result.formed;
+  out["seconds"] = solution.seconds;
   return out;
 }
 
@@ -236,36 +211,17 @@ struct SparseIn {
   }
 };
 
-template <class S>
-DenseCovariance<S> covariance(const BorrowedBlock<S>& data, bool center) {
-  return DenseCovariance<S>(data, {.center = center});
-}
-template <class S>
-SparseCovariance<S> covariance(const CsrView<S>& data, bool center) {
-  return SparseCovariance<S>(data, center);
-}
-
 template <class S, class Data>
-nb::dict analyse(const Data& data, bool center, double sharpen_to, Request<S> request) {
-  Stopwatch watch;
-  PcaResult<S> result = run<S>(
-      request,
-      [&](const SolveSettings& settings) { return find_spectrum<S>(covariance<S>(data, center), settings.power); },
-      [&](const PowerOptions& options, const NoiseModel<S>& noise, const Hooks<S>& hooks) {
-        return pca<S>(data, PcaOptions<S>{.power = options, .center = center, .noise = noise, .sharpen_to = sharpen_to},
-                      hooks);
-      });
-  const double seconds = watch.seconds();
-  nb::dict out = dictionary(std::move(result), request.watch);
-  out["seconds"] = seconds;
-  return out;
+nb::dict analyse(const Data& data, const PcaSettings& settings, Asked& asked, const Given<S>& start) {
+  asked.request.start = in_double<S>(start);
+  return dictionary(unlocked([&] { return solve_pca<S>(data, asked.request, settings); }), asked.watch);
 }
 
 template <class S>
 nb::dict pca_dense(const MatrixIn<S>& data, const Options& options, bool center, double sharpen_to, const Noise* noise,
                    const Given<S>& start, nb::object callback) {
-  return analyse<S>(borrowed<S>(data), center, sharpen_to,
-                    request_from<S>(options, noise, start, {}, std::move(callback)));
+  Asked asked(options, noise, std::move(callback));
+  return analyse<S>(borrowed<S>(data), {center, sharpen_to}, asked, start);
 }
 
 template <class S>
@@ -273,71 +229,19 @@ nb::dict pca_sparse(const VectorIn<std::int64_t>& row_start, const VectorIn<std:
                     const VectorIn<S>& values, Index cols, const Options& options, bool center, double sharpen_to,
                     const Noise* noise, const Given<S>& start, nb::object callback) {
   const SparseIn<S> data{row_start, columns, values, cols};
-  return analyse<S>(data.view(), center, sharpen_to, request_from<S>(options, noise, start, {}, std::move(callback)));
-}
-
-// Both copies of the data are the caller's; the result is in double.
-nb::dict pca_mixed(const MatrixIn<double>& data, const MatrixIn<float>& rounded, const Options& options, bool center,
-                   const Given<double>& start, nb::object callback) {
-  Request<double> request = request_from<double>(options, nullptr, start, {}, std::move(callback));
-  Stopwatch watch;
-  const auto covariance_of = [center]<class S>(const BorrowedBlock<S>& rows) {
-    const nb::gil_scoped_release no_gil;  // the mean takes a pass
-    return DenseCovariance<S>(rows, {.center = center, .form_at_once = sizeof(S) == sizeof(float)});
-  };
-  const auto A = covariance_of(borrowed<double>(data));
-  const auto A_single = covariance_of(borrowed<float>(rounded));
-  PcaResult<double> result;
-  result.power = run<double>(
-      request, [&](const SolveSettings& settings) { return find_spectrum<double>(A, settings.power); },
-      [&](const PowerOptions& asked, const NoiseModel<double>&, const Hooks<double>& hooks) {
-        return mixed_precision_subspace(
-            A_single, A, asked, hooks, [&request](const Iteration<float>& now) { return observe(request.watch, now); });
-      });
-  result.mean = A.mean();
-  result.singular_values = (result.power.eigenvalues.cwiseMax(0.0) * A.divisor()).cwiseSqrt();
-  result.total_variance = std::ldexp(A.total_variance(), A.facts().exponent - result.power.exponent);
-  result.formed = A.formed();
-  const double seconds = watch.seconds();
-  nb::dict out = dictionary(std::move(result), request.watch);
-  out["seconds"] = seconds;
-  return out;
+  Asked asked(options, noise, std::move(callback));
+  return analyse<S>(data.view(), {center, sharpen_to}, asked, start);
 }
 
 // ---- Eigenproblems --------------------------------------------------------------------------------------------------
-
-// What the user adds to a matrix: a shift, and the word that it has no negative eigenvalue.
-struct MatrixFacts {
-  double shift = 0;
-  bool psd = false;
-};
-
-template <class S, class Matrix>
-nb::dict solve_matrix(const Matrix& matrix, const MatrixFacts& facts, Request<S>& request) {
-  const ShiftedOperator<S> A(matrix, static_cast<S>(facts.shift), facts.psd);
-  Stopwatch watch;
-  PowerResult<S> result = run<S>(
-      request, [&](const SolveSettings& settings) { return find_spectrum<S>(A, settings.power); },
-      [&](const PowerOptions& options, const NoiseModel<S>& noise, const Hooks<S>& hooks) {
-        return power<S>(A, noise, options, hooks);
-      });
-  const double seconds = watch.seconds();
-  if (facts.shift != 0) {
-    const double shift = std::ldexp(facts.shift, -result.exponent);
-    result.eigenvalues.array() -= static_cast<S>(shift);
-    result.certificate.nothing_missed_above -= shift;
-  }
-  nb::dict out = dictionary(std::move(result), request.watch);
-  out["seconds"] = seconds;
-  return out;
-}
 
 template <class S>
 nb::dict eigs_dense(const MatrixIn<S>& matrix, const Options& options, double shift, bool psd,
                     std::optional<bool> noisy, const Noise* noise, const Given<S>& start, const Given<S>& reference,
                     nb::object callback) {
-  auto request = request_from<S>(options, noise, start, reference, std::move(callback), noisy);
-  return solve_matrix<S>(DenseSymmetric<S>(borrowed<S>(matrix)), {shift, psd}, request);
+  Asked asked(options, noise, std::move(callback), noisy, start, reference);
+  const BorrowedBlock<S> A = borrowed<S>(matrix);
+  return dictionary(unlocked([&] { return solve_matrix<S>(A, asked.request, {shift, psd}); }), asked.watch);
 }
 
 template <class S>
@@ -346,8 +250,9 @@ nb::dict eigs_sparse(const VectorIn<std::int64_t>& row_start, const VectorIn<std
                      std::optional<bool> noisy, const Noise* noise, const Given<S>& start, const Given<S>& reference,
                      nb::object callback) {
   const SparseIn<S> matrix{row_start, columns, values, cols};
-  auto request = request_from<S>(options, noise, start, reference, std::move(callback), noisy);
-  return solve_matrix<S>(SparseSymmetric<S>(matrix.view()), {shift, psd}, request);
+  Asked asked(options, noise, std::move(callback), noisy, start, reference);
+  const CsrView<S> A = matrix.view();
+  return dictionary(unlocked([&] { return solve_matrix<S>(A, asked.request, {shift, psd}); }), asked.watch);
 }
 
 // The function takes a block as a new array and gives one of the same shape and type; what it raises comes out.
@@ -355,19 +260,24 @@ template <class S>
 nb::dict eigs_function(const nb::callable& function, Index dim, const Options& options, double shift, bool psd,
                        std::optional<bool> noisy, const Noise* noise, const Given<S>& start, const Given<S>& reference,
                        nb::object callback) {
-  auto request = request_from<S>(options, noise, start, reference, std::move(callback), noisy);
+  Asked asked(options, noise, std::move(callback), noisy, start, reference);
   const CallbackOperator<S> A(dim, [&](ConstBlockView<S> X, BlockView<S> Y) {
     const nb::gil_scoped_acquire gil;
-    const nb::object product = request.watch.through_interrupt([&] { return function(given(Block<S>(X))); });
+    const nb::object product = asked.watch.through_interrupt([&] { return function(given(Block<S>(X))); });
     Y = borrowed<S>(nb::cast<MatrixIn<S>>(product, false));
   });
-  return solve_matrix<S>(A, {shift, psd}, request);
+  return dictionary(unlocked([&] { return solve<S>(A, asked.request, {shift, psd}); }), asked.watch);
 }
 
 nb::dict embed(Index nodes, const EdgesIn& edges, const std::optional<VectorIn<double>>& weights,
                const Options& options, const Noise* noise, nb::object callback) {
-  auto request = request_from<double>(options, noise, {}, {}, std::move(callback));
-  return solve_matrix<double>(NormalisedGraph<double>(graph_of(nodes, edges, weights)), {}, request);
+  Asked asked(options, noise, std::move(callback));
+  const Graph graph = graph_of(nodes, edges, weights);
+  Solution<double> solution = unlocked([&] { return solve_graph(graph, asked.request); });
+  Block<double> embedding = unit_rows(solution.power.basis);
+  nb::dict out = dictionary(std::move(solution), asked.watch);
+  out["embedding"] = given(std::move(embedding));
+  return out;
 }
 
 // ---- Binding --------------------------------------------------------------------------------------------------------
@@ -477,8 +387,6 @@ void bind_solve(nb::module_& m) {
   bind_moment(m);
   bind_solves<double>(m);
   bind_solves<float>(m);
-  m.def("pca_mixed", &pca_mixed, arg("data").noconvert(), arg("rounded").noconvert(), arg("options"), arg("center"),
-        arg("start").noconvert().none(), arg("callback").none());
   const auto bind_function = [&m]<class S>(const char* name, S) {
     m.def(name, &eigs_function<S>, arg("function"), arg("dim"), arg("options"), arg("shift"), arg("psd"),
           arg("noisy").none(), arg("noise").none(), arg("start").noconvert().none(),

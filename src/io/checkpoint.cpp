@@ -251,4 +251,20 @@ template PowerState<double> parse_checkpoint<double>(std::string_view, const std
 template PowerState<float> read_checkpoint<float>(const std::filesystem::path&, std::string_view);
 template PowerState<double> read_checkpoint<double>(const std::filesystem::path&, std::string_view);
 
+CheckpointFile::CheckpointFile(std::filesystem::path path, std::string configuration, Begin begin)
+    : path_(std::move(path)), configuration_(std::move(configuration)), begin_(begin) {}
+
+void CheckpointFile::save(const PowerState<double>& state) { write_checkpoint<double>(path_, state, configuration_); }
+void CheckpointFile::save(const PowerState<float>& state) { write_checkpoint<float>(path_, state, configuration_); }
+
+bool CheckpointFile::load(PowerState<double>& state) {
+  if (begin_ == Begin::where_it_stopped) state = read_checkpoint<double>(path_, configuration_);
+  return begin_ == Begin::where_it_stopped;
+}
+
+bool CheckpointFile::load(PowerState<float>& state) {
+  if (begin_ == Begin::where_it_stopped) state = read_checkpoint<float>(path_, configuration_);
+  return begin_ == Begin::where_it_stopped;
+}
+
 }  // namespace hearsay::io

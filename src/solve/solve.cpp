@@ -3,27 +3,21 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <type_traits>
 
 #include "hearsay/error.hpp"
 #include "hearsay/mixed.hpp"
 #include "hearsay/operators/compose.hpp"
 #include "hearsay/operators/stored.hpp"
 #include "hearsay/subspace.hpp"
-#include "solve/convert.hpp"
-#include "solve/running.hpp"
+#include "solve/prepared.hpp"
+#include "solve/rounded.hpp"
 
 namespace hearsay {
 
-using detail::Running;
+using detail::Prepared;
 
 namespace {
-
-template <class S>
-PowerResult<S> with_noise(OperatorRef<S> A, const Running<S>& running) {
-  if (!running.noise().fill) return principal_subspace<S>(A, running.options(), running.hooks());
-  const NoisyOperator<S> inexact(A, running.noise());
-  return principal_subspace<S>(inexact, running.options(), running.hooks());
-}
 
 // The eigenvalues of A, of which A + shift I was solved.
 template <class S>
@@ -37,79 +31,97 @@ void take_back(double shift, PowerResult<S>& result) {
       shift));
 }
 
-DenseSymmetric<double> stored(const BorrowedBlock<double>& A) { return DenseSymmetric<double>(A); }
-DenseSymmetric<float> stored(const Block<float>& A) { return DenseSymmetric<float>(A); }
-SparseSymmetric<double> stored(const CsrView<double>& A) { return SparseSymmetric<double>(A); }
-SparseSymmetric<float> stored(const CsrMatrix<float>& A) { return SparseSymmetric<float>(A); }
-
-// A matrix that can be had in single precision too, in the precision of the settings: in_single() is called where it must.
-template <class Single>
-Solution<double> in_precision(OperatorRef<double> A, const Request<double>& request, const Single& in_single) {
-  switch (request.settings.precision) {
-    case Precision::full:
-      return solve<double>(A, request);
-    case Precision::single: {
-      const auto A_single = in_single();
-      return detail::in_double(solve<float>(A_single, detail::in_single(request)));
-    }
-    case Precision::mixed: {
-      const auto A_single = in_single();
-      return solve(A_single, A, request);
-    }
-  }
-  throw InvalidArgument("precision: must be one of double|single|mixed");
+template <class S>
+Solution<double> in_double(Solution<S> solution) {
+  return {in_arithmetic<double>(std::move(solution.power)), std::move(solution.audit), solution.seconds};
 }
 
-template <class Matrix>
-Solution<double> solve_stored(const Matrix& matrix, const MatrixSettings& settings, const Request<double>& request) {
-  const auto held = stored(matrix);
-  const ShiftedOperator<double> A(held, settings.shift, settings.positive_semidefinite);
-  // of precision single and mixed, and in place for as long as they run
-  const auto rounded = request.settings.precision == Precision::full ? detail::nothing_like(matrix) : detail::rounded(matrix);
-  const auto held_single = stored(rounded);
-  Solution<double> solution = in_precision(A, request, [&] {
-    return ShiftedOperator<float>(held_single, static_cast<float>(settings.shift), settings.positive_semidefinite);
-  });
-  take_back(settings.shift, solution.power);
-  return solution;
+// The same noise, numbered from 2^32 on.
+NoiseModel<double> continued(NoiseModel<double> model) {
+  model.fill = [fill = std::move(model.fill)](std::uint64_t product, ConstBlockView<double> X, BlockView<double> Xi) {
+    fill(product + (std::uint64_t{1} << 32), X, Xi);
+  };
+  return model;
+}
+
+template <class S>
+DenseSymmetric<S> stored(const BorrowedBlock<S>& A) {
+  return DenseSymmetric<S>(A);
+}
+template <class S>
+SparseSymmetric<S> stored(const CsrView<S>& A) {
+  return SparseSymmetric<S>(A);
+}
+
+template <class S, class Matrix>
+Solution<S> solve_stored(const Matrix& matrix, const Request& request, const MatrixSettings& settings) {
+  const Precision precision = request.settings.precision;
+  const auto A = stored<S>(matrix);
+  if constexpr (std::is_same_v<S, double>) {
+    if (precision != Precision::full) {
+      const auto single = detail::rounded(matrix);
+      const auto A_single = stored<float>(borrow(single));
+      return precision == Precision::mixed ? solve_mixed(A_single, A, request, settings)
+                                           : in_double(solve<float>(A_single, request, settings));
+    }
+  }
+  return solve<S>(A, request, settings);
 }
 
 }  // namespace
 
 template <class S>
-Solution<S> solve(OperatorRef<S> A, const Request<S>& request) {
-  Running<S> running(request, A.dim(), [&] { return find_spectrum<S>(A, request.settings.power); });
-  return running.time([&] { return with_noise<S>(A, running); });
-}
-
-Solution<double> solve(OperatorRef<float> A_single, OperatorRef<double> A, const Request<double>& request) {
-  Running<double> running(request, A.dim(), [&] { return find_spectrum<double>(A, request.settings.power); });
-  return running.time([&] {
-    return mixed_precision_subspace(A_single, A, running.options(), running.hooks(), request.observe_single);
-  });
-}
-
-template <class S>
-Solution<S> solve_symmetric(OperatorRef<S> A, const MatrixSettings& matrix, const Request<S>& request) {
+Solution<S> solve(OperatorRef<S> A, const Request& request, const MatrixSettings& matrix) {
+  require(request.settings.precision != Precision::mixed,
+          "precision = mixed: needs the matrix in double and in single precision");
   const ShiftedOperator<S> shifted(A, static_cast<S>(matrix.shift), matrix.positive_semidefinite);
-  Solution<S> solution = solve<S>(shifted, request);
+  Prepared<S> prepared(request, A.dim(), [&] { return find_spectrum<S>(shifted, request.settings.power); });
+  Solution<S> solution = prepared.time([&] {
+    if (!prepared.noise().fill) return principal_subspace<S>(shifted, prepared.options(), prepared.hooks());
+    const NoisyOperator<S> inexact(shifted, prepared.noise());
+    return principal_subspace<S>(inexact, prepared.options(), prepared.hooks());
+  });
   take_back(matrix.shift, solution.power);
   return solution;
 }
 
-Solution<double> solve_symmetric(const BorrowedBlock<double>& A, const MatrixSettings& matrix,
-                                 const Request<double>& request) {
-  return solve_stored(A, matrix, request);
+Solution<double> solve_mixed(OperatorRef<float> A_single, OperatorRef<double> A, const Request& request,
+                             const MatrixSettings& matrix) {
+  const ShiftedOperator<double> shifted(A, matrix.shift, matrix.positive_semidefinite);
+  const ShiftedOperator<float> rough(A_single, static_cast<float>(matrix.shift), matrix.positive_semidefinite);
+  Prepared<double> prepared(request, A.dim(), [&] { return find_spectrum<double>(shifted, request.settings.power); });
+  Solution<double> solution = prepared.time([&] {
+    if (!prepared.noise().fill)
+      return mixed_precision_subspace(rough, shifted, prepared.options(), prepared.hooks(), request.observe_single);
+    const NoisyOperator<float> rough_inexact(rough, prepared.noise_in_single());
+    const NoisyOperator<double> inexact(shifted, continued(prepared.noise()));
+    return mixed_precision_subspace(rough_inexact, inexact, prepared.options(), prepared.hooks(),
+                                    request.observe_single);
+  });
+  take_back(matrix.shift, solution.power);
+  return solution;
 }
 
-Solution<double> solve_symmetric(const CsrView<double>& A, const MatrixSettings& matrix,
-                                 const Request<double>& request) {
-  return solve_stored(A, matrix, request);
+template <class S>
+Solution<S> solve_matrix(const BorrowedBlock<S>& A, const Request& request, const MatrixSettings& matrix) {
+  return solve_stored<S>(A, request, matrix);
 }
 
-Solution<double> solve_graph(const Graph& graph, const Request<double>& request) {
-  const NormalisedGraph<double> A(graph);
-  return in_precision(A, request, [&] { return NormalisedGraph<float>(graph); });
+template <class S>
+Solution<S> solve_matrix(const CsrView<S>& A, const Request& request, const MatrixSettings& matrix) {
+  return solve_stored<S>(A, request, matrix);
+}
+
+Solution<double> solve_graph(const Graph& graph, const Request& request) {
+  switch (request.settings.precision) {
+    case Precision::single:
+      return in_double(solve<float>(NormalisedGraph<float>(graph), request));
+    case Precision::mixed:
+      return solve_mixed(NormalisedGraph<float>(graph), NormalisedGraph<double>(graph), request);
+    case Precision::full:
+      break;
+  }
+  return solve<double>(NormalisedGraph<double>(graph), request);
 }
 
 Block<double> unit_rows(Block<double> rows) {
@@ -117,9 +129,12 @@ Block<double> unit_rows(Block<double> rows) {
   return rows;
 }
 
-template Solution<float> solve<float>(OperatorRef<float>, const Request<float>&);
-template Solution<double> solve<double>(OperatorRef<double>, const Request<double>&);
-template Solution<float> solve_symmetric<float>(OperatorRef<float>, const MatrixSettings&, const Request<float>&);
-template Solution<double> solve_symmetric<double>(OperatorRef<double>, const MatrixSettings&, const Request<double>&);
+#define HEARSAY_INSTANTIATE(S)                                                                                   \
+  template Solution<S> solve<S>(OperatorRef<S>, const Request&, const MatrixSettings&);                          \
+  template Solution<S> solve_matrix<S>(const BorrowedBlock<S>&, const Request&, const MatrixSettings&);          \
+  template Solution<S> solve_matrix<S>(const CsrView<S>&, const Request&, const MatrixSettings&);
+HEARSAY_INSTANTIATE(float)
+HEARSAY_INSTANTIATE(double)
+#undef HEARSAY_INSTANTIATE
 
 }  // namespace hearsay

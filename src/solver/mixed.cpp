@@ -24,6 +24,8 @@ Block<float> in_single_precision(const BorrowedBlock<double>& A) {
 PowerResult<double> mixed_precision_subspace(OperatorRef<float> A_single, OperatorRef<double> A_double,
                                              const PowerOptions& options, const Hooks<double>& hooks,
                                              const std::function<bool(const Iteration<float>&)>& observe_single) {
+  if (hooks.resume != nullptr)  // only the part in double precision saves its state
+    return detail::subspace_from<double>(A_double, options, hooks, {});
   // Products rounded to single precision leave a residual of about eps, and no less: from there on, and where two
   // looks in a row show no progress near it, more of them are wasted.
   constexpr double floor = detail::tuning::single_floor * std::numeric_limits<float>::epsilon();

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "hearsay/checkpoints.hpp"
 #include "hearsay/power.hpp"
 
 namespace hearsay::io {
@@ -19,5 +20,25 @@ template <class S>
 PowerState<S> read_checkpoint(const std::filesystem::path& path, std::string_view configuration);
 template <class S>
 PowerState<S> parse_checkpoint(std::string_view bytes, const std::string& name, std::string_view configuration);
+
+/// A solve's states in one file, the latest alone.
+class CheckpointFile : public Checkpoints {
+ public:
+  enum class Begin {
+    afresh,           ///< what the file holds is written over
+    where_it_stopped  ///< the file must be there
+  };
+  explicit CheckpointFile(std::filesystem::path path, std::string configuration = {}, Begin begin = Begin::afresh);
+
+  void save(const PowerState<double>& state) override;
+  void save(const PowerState<float>& state) override;
+  bool load(PowerState<double>& state) override;
+  bool load(PowerState<float>& state) override;
+
+ private:
+  std::filesystem::path path_;
+  std::string configuration_;
+  Begin begin_;
+};
 
 }  // namespace hearsay::io
