@@ -78,7 +78,7 @@ struct Planned {
 // max ||A_i||: shards are positive semidefinite, so their largest eigenvalues say it.
 double largest_norm(const Federation& federation) {
   double largest = 0;
-  for (const auto& A_i : federation.operators()) {
+  for (const auto& A_i : federation.data.operators()) {
     const auto solved = accelerated_power<double>(A_i, {.rank = 1, .tolerance = 1e-8});
     largest = std::max(largest, std::ldexp(solved.eigenvalues(0), solved.exponent));
   }

@@ -113,6 +113,19 @@ def test_mixed_precision_ends_where_double_precision_does(precision):
     assert np.allclose(pca.singular_values_, expected.singular_values_, rtol=1e-8)
 
 
+def test_mixed_precision_takes_sparse_data_and_noise():
+    X = decaying_samples(400, 25, seed=7)
+    expected = SklearnPCA(4, svd_solver="full").fit(X)
+
+    sparse = hearsay.PCA(4, precision="mixed").fit(sp.csr_array(X))
+    with pytest.warns(hearsay.ConvergenceWarning):
+        noisy = hearsay.PCA(4, precision="mixed", noise=1e-7).fit(X)
+
+    assert np.abs(sparse.components_ - expected.components_).max() <= 1e-6
+    assert noisy.status_ == "noise_floor"
+    assert np.abs(noisy.components_ - expected.components_).max() <= 1e-3
+
+
 @pytest.mark.parametrize("momentum", ["auto", "paper", "optimal", "none", 1e-3])
 def test_every_momentum_leads_to_the_same_components(momentum, samples):
     expected = SklearnPCA(3, svd_solver="full").fit(samples)

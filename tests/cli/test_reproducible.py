@@ -59,6 +59,18 @@ def test_a_resumed_pca_ends_like_an_uninterrupted_one(hearsay, data, tmp_path):
     assert (tmp_path / "whole.npy").read_bytes() == (tmp_path / "resumed.npy").read_bytes()
 
 
+def test_a_noisy_pca_in_mixed_precision_goes_on_with_its_part_in_double(hearsay, data, tmp_path):
+    options = ["pca", data, "-k", 4, "--precision", "mixed", "--noise", "gaussian:1e-6", "--checkpoint", "c",
+               "--checkpoint-every", 2]
+    whole = hearsay.json(*options, "--components", "whole.npy", code=3)
+
+    resumed = hearsay.json(*options, "--resume", "--components", "resumed.npy", code=3)
+
+    assert whole["status"] == resumed["status"] == "noise_floor"
+    assert (tmp_path / "whole.npy").read_bytes() == (tmp_path / "resumed.npy").read_bytes()
+    assert any("mixed precision" in note for note in whole["notes"])
+
+
 def test_a_seed_changes_the_path_but_not_the_answer(hearsay, data):
     first, second = (hearsay.json("pca", data, "-k", 4, "--seed", seed) for seed in [0, 1])
 
