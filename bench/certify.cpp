@@ -59,7 +59,7 @@ void compare(const std::string& what, Index k, const Solve& solve) {
     PowerResult<double> results[2];
     const auto run = [&](Certify level, PowerResult<double>& out) {
       PowerOptions options{.rank = k, .tolerance = accuracy, .max_iterations = 100000, .seed = 1};
-      options.sine_goal = accuracy;
+      options.accuracy = accuracy;
       options.certify = level;
       out = solve(options);
     };

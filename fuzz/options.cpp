@@ -28,8 +28,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       }
     }
     const PowerOptions& power = solve.power;
-    fuzz::check(power.rank >= 1 && power.oversample >= -1 && power.max_iterations >= 0 && power.cooldown >= 0);
-    fuzz::check(std::isfinite(power.tolerance) && power.tolerance > 0 && power.sine_goal >= 0 && power.sine_goal < 1);
+    fuzz::check(power.rank >= 1 && power.oversample.value_or(0) >= 0 && power.max_iterations >= 0 &&
+                power.cooldown >= 0);
+    fuzz::check(std::isfinite(power.tolerance.value_or(1)) && power.tolerance.value_or(1) > 0 &&
+                power.accuracy.value_or(0.5) > 0 && power.accuracy.value_or(0.5) < 1);
     fuzz::check(std::isfinite(power.momentum.edge) && power.momentum.edge >= 0 && solve.noise.level >= 0);
     settle(solve);
     static_cast<void>(settle(network, solve));

@@ -27,7 +27,7 @@ std::optional<io::CheckpointFile> checkpoint_of(const Job& job) {
 
 WatchedRequest::WatchedRequest(const Job& job, Index dimension)
     : request_(with_blocks(job, dimension)), checkpoint_(checkpoint_of(job)), progress_(job.quiet) {
-  request_.observe_with([this, tolerance = job.solve.power.tolerance](const auto& now) {
+  request_.observe_with([this, tolerance = *job.solve.power.tolerance](const auto& now) {
     if (progress_.due()) progress_.show(progress_text(now.entry, tolerance));
     return !interrupt_.interrupted();
   });

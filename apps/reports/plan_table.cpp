@@ -79,7 +79,7 @@ Json figure_json(const std::optional<Figure>& figure) {
   return {{"value", number(figure->value)}, {"standing", name(figure->standing)}};
 }
 
-Json traffic_json(const std::optional<theory::Traffic>& traffic) {
+Json traffic_json(const std::optional<theory::AgentTraffic>& traffic) {
   if (!traffic) return nullptr;
   return {{"rounds_per_iteration", figure_json(traffic->rounds_per_iteration)},
           {"rounds", figure_json(traffic->rounds)},

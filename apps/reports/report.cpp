@@ -90,8 +90,8 @@ Json result_json(const Report& report) {
   json["momentum"] = number(power.momentum);
   json["eigenvalues"] = numbers(power.eigenvalues);
   json["residual"] = number(power.residual);
-  json["tolerance"] = job.solve.power.tolerance;
-  json["accuracy"] = job.solve.power.sine_goal > 0 ? Json(job.solve.power.sine_goal) : Json(nullptr);
+  json["tolerance"] = *job.solve.power.tolerance;
+  json["accuracy"] = job.solve.power.accuracy ? Json(*job.solve.power.accuracy) : Json(nullptr);
   json["certificate"] = certificate_json(power.certificate);
   json["sin_theta_estimate"] = number(power.sin_theta_estimate);
   json["gap"] = number(power.gap);

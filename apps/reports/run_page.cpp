@@ -96,8 +96,7 @@ NamedCurve promise_of(const Report& report) {
   const bool accelerated = power.method == SolveMethod::krylov || power.edge > 0;
   const double b = power.edge > 0 ? power.edge : last.theta_next;
   if (!(last.theta_k > b) || !(b > 0)) return curve;
-  const theory::Damped problem = theory::damped(
-      last.theta_k, b, power.damping == Damping::centred ? theory::Damping::centred : theory::Damping::symmetric);
+  const theory::Damped problem = theory::damped(last.theta_k, b, power.damping);
   const double reached = power.sin_theta_estimate;
   const theory::Target target{.epsilon = std::isfinite(reached) ? std::clamp(reached, 1e-16, 0.5) : 1e-16,
                               .h0 = theory::random_start_tangent(report.dimension, report.job.solve.power.rank)};
@@ -120,7 +119,7 @@ Exhibit convergence_of(const std::string& id, const Report& report) {
   std::string caption = "The residual after each iteration, and the tolerance it had to meet.";
   const NamedCurve sine = along_history("sin(theta)", history, [](const HistoryEntry& e) { return e.sin_theta; });
   const NamedCurve estimate =
-      along_history("sin(theta), estimate", history, [](const HistoryEntry& e) { return e.sine_estimate; });
+      along_history("sin(theta), estimate", history, [](const HistoryEntry& e) { return e.sin_theta_estimate; });
   if (says_something(sine)) {
     curves.push_back(sine);
   } else if (says_something(estimate)) {
@@ -155,7 +154,7 @@ Exhibit convergence_of(const std::string& id, const Report& report) {
   }
   const double first = history.empty() ? 0 : static_cast<double>(history.front().t);
   const double last = history.empty() ? 1 : static_cast<double>(history.back().t);
-  curves.push_back(level("tolerance", report.job.solve.power.tolerance, first, std::max(last, first + 1)));
+  curves.push_back(level("tolerance", report.*job.solve.power.tolerance, first, std::max(last, first + 1)));
   return {curves_chart(id,
                        {.name = id,
                         .title = "Convergence",

@@ -12,23 +12,23 @@ namespace {
 constexpr Index most_rows = 20;  // of the table of eigenvalues
 
 std::string met_text(const PowerFacts& power, const PowerOptions& asked) {
-  std::string text = fmt::format("the residual {:.2g} meets the tolerance {:.2g}", power.residual, asked.tolerance);
-  if (asked.sine_goal > 0)
-    text += fmt::format(", and sin(theta), {}, the accuracy {:.2g}", sine_text(power), asked.sine_goal);
+  std::string text = fmt::format("the residual {:.2g} meets the tolerance {:.2g}", power.residual, *asked.tolerance);
+  if (asked.accuracy)
+    text += fmt::format(", and sin(theta), {}, the accuracy {:.2g}", sine_text(power), *asked.accuracy);
   return text;
 }
 
 // What kept it from converging.
 std::string unmet_text(const PowerFacts& power, const PowerOptions& asked) {
-  if (!(power.residual <= asked.tolerance))
-    return fmt::format("the residual is {:.2g}, above the tolerance {:.2g}", power.residual, asked.tolerance);
-  if (asked.sine_goal > 0)
+  if (!(power.residual <= *asked.tolerance))
+    return fmt::format("the residual is {:.2g}, above the tolerance {:.2g}", power.residual, *asked.tolerance);
+  if (asked.accuracy)
     return fmt::format(
         "the residual {:.2g} meets the tolerance {:.2g}; sin(theta), {}, is not known to meet the "
         "accuracy {:.2g}",
-        power.residual, asked.tolerance, sine_text(power), asked.sine_goal);
+        power.residual, *asked.tolerance, sine_text(power), *asked.accuracy);
   return fmt::format("the residual {:.2g} meets the tolerance {:.2g}, but does not settle what the answer is",
-                     power.residual, asked.tolerance);
+                     power.residual, *asked.tolerance);
 }
 
 std::string status_text(const PowerFacts& power, const PowerOptions& asked) {
@@ -50,7 +50,7 @@ std::string status_text(const PowerFacts& power, const PowerOptions& asked) {
       return fmt::format("stopped at the limit of {} iterations: {}", power.iterations, unmet_text(power, asked));
     case Status::stopped_by_observer:
       return fmt::format("interrupted after {} iterations: the residual is {:.2g}, the tolerance was {:.2g}",
-                         power.iterations, power.residual, asked.tolerance);
+                         power.iterations, power.residual, *asked.tolerance);
     case Status::breakdown:
       return fmt::format("broke down at iteration {}: a product was not finite; the residual before it was {:.2g}",
                          power.iterations, power.residual);

@@ -74,7 +74,7 @@ PowerResult<double> solve(const Instance& instance, const Json& command) {
     return principal_subspace<double>(noisy(A, model), options);
   }
 
-  options.tolerance = options.sine_goal = setting.at("accuracy");
+  options.accuracy = setting.at("accuracy").get<double>();
   options.max_iterations = 100000;
   if (instance.kind == "graph") {
     if (!mixed) return principal_subspace<double>(*instance.of_graph, options);
@@ -131,7 +131,8 @@ Json answer(const Instance& instance, const Json& command) {
   reply["passes"] = result.passes;
   reply["status"] = name(result.status);
   reply["success"] = result.status == Status::converged;
-  reply["sine_estimate"] = std::isfinite(result.sin_theta_estimate) ? Json(result.sin_theta_estimate) : Json(nullptr);
+  reply["sin_theta_estimate"] =
+      std::isfinite(result.sin_theta_estimate) ? Json(result.sin_theta_estimate) : Json(nullptr);
   reply["certificate"] = certificate_json(result.certificate);
   reply["method"] = name(result.method);
   reply["iterations"] = result.iterations;

@@ -117,21 +117,20 @@ enum class Algorithm {
 const char* name(Algorithm algorithm);
 
 struct DecentralizedOptions {
-  static constexpr Index automatic = -1;
-
   Algorithm algorithm = Algorithm::adeepca;
   Index rank = 1;  ///< k
   GossipKind gossip = GossipKind::chebyshev;
-  Index rounds = automatic;  ///< L, of every iteration; automatic measures what the noise condition asks for
+  std::optional<Index> rounds =
+      {};                    ///< L, of every iteration; left empty, what the noise condition asks for is measured
   bool raise_rounds = true;  ///< a tracked method that does not bear the rounds given raises them, and says so
   Index max_iterations = 1000;
   double tolerance = 1e-10;  ///< on every agent's ||A V - V V'AV||_F / ||A V||_F; 0 runs all the iterations
   Momentum momentum = {};    ///< of the accelerated methods; the others have none
   /// p - k, columns beyond those asked for: at least 1 where momentum is estimated. More, for adeepca with automatic
   /// momentum and rounds, are a wide block to begin with, narrowed to k + 1 columns once the answer is in sight.
-  Index oversample = automatic;
-  /// Automatic is centred where every A_i is known to be positive semidefinite; ask for it where only A is.
-  Damping damping = Damping::automatic;
+  std::optional<Index> oversample = {};
+  /// By itself centred where every A_i is known to be positive semidefinite; ask for it where only A is.
+  std::optional<Damping> damping = {};
   std::uint64_t seed = 0;  ///< of X_0, which all agents share
 };
 

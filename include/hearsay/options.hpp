@@ -65,7 +65,6 @@ struct SolveSettings {
   PowerOptions power = {};
   bool optimal_momentum = false;  ///< momentum from lambda_{k+1}, which the caller finds
   bool plain = false;             ///< method npm: no momentum whatever the other options say
-  bool tolerance_given = false;
   NoiseChoice noise = {};
   std::uint64_t noise_seed = 0;
   Precision precision = Precision::full;
@@ -75,8 +74,7 @@ struct SolveSettings {
 /// Throws InvalidArgument (name, value, rule) for a text that is no legal value.
 bool set_option(SolveSettings& settings, std::string_view name, std::string_view text);
 
-/// What only the whole says: a plain method with a momentum is refused; without a tolerance, single precision gets one
-/// that it can reach.
+/// What only the whole says: a plain method with a momentum is refused; the tolerance is filled in, for the precision.
 void settle(SolveSettings& settings);
 
 /// What a decentralized solve is told beyond that: only the rank, momentum, damping, iterations and seed of

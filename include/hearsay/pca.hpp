@@ -14,10 +14,10 @@ struct PcaOptions {
   PowerOptions power = {};
   bool center = true;        ///< sample covariance, divided by m - 1; otherwise Phi'Phi / m
   NoiseModel<S> noise = {};  ///< errors added to every product with the covariance
-  /// Where positive, the solve goes on below the tolerance until sin_theta_estimate is at most this, or as far as
+  /// The solve goes on below the tolerance until sin_theta_estimate is at most this, or as far as
   /// rounding and the iterations allow. The residual is relative to the largest variance, and may leave the smallest
-  /// wanted one blurred. Unlike power.sine_goal it is a wish: converged is what met the tolerance.
-  double sharpen_to = 0;
+  /// wanted one blurred. Unlike power.accuracy it is a wish: converged is what met the tolerance.
+  std::optional<double> wished_accuracy = {};
   std::int64_t gram_bytes_limit = std::int64_t{2}
                                   << 30;  ///< the most memory a formed covariance may take; 0: never formed
 };

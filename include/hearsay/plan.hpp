@@ -53,7 +53,7 @@ struct PlanRequest {
 };
 
 /// What one agent sends.
-struct Traffic {
+struct AgentTraffic {
   Figure rounds_per_iteration;
   Figure rounds;
   Figure bytes_per_iteration;
@@ -72,8 +72,8 @@ struct PlanRow {
   std::optional<Figure> predicted_floor{};    ///< at the noise given, all of it along u_{k+1} at every step
   std::optional<Figure> predicted_white_floor{};  ///< at white noise of that spectral norm
   std::int64_t block_columns = 0;                 ///< sent per round: k, and one more where momentum is estimated
-  std::optional<Traffic> traffic{};               ///< with the rounds a guarantee or an order
-  std::optional<Traffic> predicted_traffic{};
+  std::optional<AgentTraffic> traffic{};          ///< with the rounds a guarantee or an order
+  std::optional<AgentTraffic> predicted_traffic{};
 };
 
 /// A number the plan rests on, and where it comes from.

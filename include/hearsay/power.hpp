@@ -18,6 +18,7 @@
 
 #include "hearsay/block.hpp"
 #include "hearsay/certificate.hpp"
+#include "hearsay/damping.hpp"
 #include "hearsay/operator.hpp"
 
 namespace hearsay {
@@ -40,43 +41,48 @@ struct Momentum {
   static Momentum optimal(double lambda_next);  ///< b = lambda_{k+1}, for a known spectrum
 };
 
-/// The interval the recurrence damps: [-b, b] as in the paper, or [0, b], which suffices for a positive semidefinite
-/// matrix and takes about 1.4 times fewer iterations.
-enum class Damping { automatic, symmetric, centred };
-
-/// Whether products carry more than rounding error. Automatic asks the operator, and watches the asymmetry of X'AX.
-enum class Products { automatic, exact, noisy };
+/// Whether products carry more than rounding error.
+enum class Products { exact, noisy };
 
 /// How the answer's k columns are taken from the block's p: the leading Ritz vectors, or the first k columns, which
 /// under noise keep the accuracy of a block of k.
-enum class Extraction { automatic, ritz, nested };
+enum class Extraction { ritz, nested };
 
-/// How principal_subspace() (subspace.hpp) finds it. accelerated_power() is anpm, whatever the options say.
-enum class SolveMethod { automatic, anpm, krylov };
+/// How principal_subspace() (subspace.hpp) finds it. accelerated_power() is anpm, and refuses another.
+enum class SolveMethod { anpm, krylov };
 const char* name(SolveMethod method);
 
+/// What is left empty is chosen for the problem at hand.
 struct PowerOptions {
   Index rank = 1;  ///< k: how many eigenvectors to find
-  SolveMethod method = SolveMethod::automatic;
+  std::optional<SolveMethod> method = {};
   Momentum momentum = {};
-  Damping damping = Damping::automatic;
-  /// p - k; -1 chooses: 1 under noise; where a QR is costly beside a product, 2 and as many more as make p a multiple
+  std::optional<Damping> damping = {};
+  /// p - k; by itself 1 under noise; where a QR is costly beside a product, 2 and as many more as make p a multiple
   /// of 8; else max(k, 4). A number that was chosen may change on the way, one that was given does not.
-  Index oversample = -1;
-  double tolerance = 1e-10;  ///< on ||A V - V V'AV||_F / ||A V||_F
-  double sine_goal = 0;      ///< where positive, converged means also sin_theta_estimate <= this
+  std::optional<Index> oversample = {};
+  std::optional<double> tolerance = {};  ///< on ||A V - V V'AV||_F / ||A V||_F; see tolerance_of()
+  std::optional<double> accuracy = {};   ///< converged means also sin_theta_estimate <= this
   Index max_iterations = 1000;
-  std::uint64_t seed = 0;  ///< drives the start block and nothing else
-  Products products = Products::automatic;
-  Extraction extraction = Extraction::automatic;
+  std::uint64_t seed = 0;                 ///< drives the start block and nothing else
+  std::optional<Products> products = {};  ///< by itself asks the operator, and watches the asymmetry of X'AX
+  std::optional<Extraction> extraction = {};
   Index cooldown = 20;  ///< momentum-free steps after a noisy plateau; 0 turns them off
   bool stop_at_noise_floor = true;
   bool check_momentum = true;  ///< refuse a fixed momentum that is seen not to converge
-  /// Steps from one QR to the next, with nothing measured in between; 0 chooses: 1, the paper's, where products are
+  /// Steps from one QR to the next, with nothing measured in between; by itself 1, the paper's, where products are
   /// noisy or costly beside a QR, else as many as the conditioning of the block allows.
-  Index qr_every = 0;
+  std::optional<Index> qr_every = {};
   Certify certify = Certify::full;
 };
+
+/// The tolerance given; else the accuracy, because a sine of so much implies such a residual; else 1e-10, in single
+/// precision 1e-5.
+template <class S>
+double tolerance_of(const PowerOptions& options) {
+  constexpr double reached = sizeof(S) == sizeof(float) ? 1e-5 : 1e-10;
+  return options.tolerance.value_or(options.accuracy.value_or(reached));
+}
 
 enum class Status {
   converged,       ///< a bound or an estimate meets what was asked for, and nothing was found missing
@@ -100,8 +106,8 @@ struct HistoryEntry {
   double theta_1 = 0;  ///< the first Ritz value, the k-th, and the one after it (NaN where p = k)
   double theta_k = 0;
   double theta_next = 0;
-  double sin_theta = std::numeric_limits<double>::quiet_NaN();      ///< against Hooks::reference
-  double sine_estimate = std::numeric_limits<double>::quiet_NaN();  ///< of exact products
+  double sin_theta = std::numeric_limits<double>::quiet_NaN();           ///< against Hooks::reference
+  double sin_theta_estimate = std::numeric_limits<double>::quiet_NaN();  ///< of exact products
 };
 
 /// What an observer sees, once per entry of the history, after the product with X_t and before the step.

@@ -1,6 +1,6 @@
-// The whole job in one call: noise by name, momentum from a spectrum that is found first, one of three arithmetics, a warm
-// start, a known answer, an audit against the theory, checkpoints. The command line and the Python package convert what
-// they are given to a Request, and what they get back to text; all else is here.
+// The whole job in one call: noise by name, momentum from a spectrum that is found first, one of three arithmetics, a
+// warm start, a known answer, an audit against the theory, checkpoints. The command line and the Python package convert
+// what they are given to a Request, and what they get back to text; all else is here.
 //
 //   Request request;
 //   request.settings.power.rank = 5;
@@ -102,7 +102,7 @@ Block<double> unit_rows(Block<double> rows);
 
 struct PcaSettings {
   bool center = true;
-  double sharpen_to = 0;  ///< as PcaOptions has it; not with precision mixed
+  std::optional<double> wished_accuracy = {};  ///< as PcaOptions has it; not with precision mixed
 };
 
 /// Samples in rows, in the precision of the settings. The arithmetic of float is single.

@@ -8,7 +8,7 @@
 
 namespace hearsay {
 
-/// What SolveMethod::automatic stands for here. A Krylov space needs the fewest products, but every one of them exact,
+/// The method that an empty one stands for here. A Krylov space needs the fewest products, but every one of them exact,
 /// and all its vectors kept and made orthogonal; so it is for operators that say they are exact and what they cost, and
 /// for options that leave the iteration free.
 template <class S>

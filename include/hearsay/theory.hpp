@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <span>
 
+#include "hearsay/damping.hpp"
+
 namespace hearsay::theory {
 
 /// c of the noise conditions (main theorem).
@@ -78,8 +80,6 @@ double contraction_npm(double lambda_k, double lambda_k1);
 /// The exact exponential rate without noise: log(l_k+/sqrt(beta)), log(l_k+/l_{k+1}+) where 2 sqrt(beta) < l_{k+1}, and
 /// so log(l_k/l_{k+1}) at beta = 0. Infinite where nothing unwanted is left.
 double asymptotic_rate(double lambda_k, double lambda_k1, double beta);
-
-enum class Damping { symmetric, centred };
 
 /// The problem the recurrence sees once the unwanted eigenvalues [0, b] have been damped.
 struct Damped {

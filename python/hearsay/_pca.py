@@ -325,16 +325,16 @@ class PCA(LinearProjection):
             options, model = self._options(rank, dtype)
             tolerance = _core.tolerance_of(options)
             sharp = self.tol is None and self.accuracy is None and dtype == np.float64 and self.precision != "mixed"
-            sharpen_to = SHARP if sharp else 0.0
+            wished_accuracy = SHARP if sharp else None
             center = bool(self.center)
             start = None if start is None else np.ascontiguousarray(start, dtype=dtype)
             with watching(self.callback, self.verbose, tolerance, "PCA") as watch:
                 if sp.issparse(X):
                     made = _core.pca_sparse(
-                        *compressed_rows(X, dtype), options, center, sharpen_to, model, start, watch
+                        *compressed_rows(X, dtype), options, center, wished_accuracy, model, start, watch
                     )
                 else:
-                    made = _core.pca_dense(rows_in_place(X, dtype), options, center, sharpen_to, model, start, watch)
+                    made = _core.pca_dense(rows_in_place(X, dtype), options, center, wished_accuracy, model, start, watch)
         made["info"] = info_from(made, tolerance, self.method, self.momentum, self.accuracy)
         return made
 
@@ -350,7 +350,7 @@ class PCA(LinearProjection):
                     made = _core.eigs_dense(covariance, options, 0.0, True, None, model, start, None, watch)
                 else:
                     rows = stream.factor * np.sqrt(len(stream.factor) / stream.divisor)
-                    made = _core.pca_dense(rows, options, False, 0.0, model, start, watch)
+                    made = _core.pca_dense(rows, options, False, None, model, start, watch)
         made["mean"] = stream.mean.copy()
         made["total_variance"] = stream.total_variance
         made["singular_values"] = np.sqrt(np.maximum(0, made["eigenvalues"]) * stream.divisor)

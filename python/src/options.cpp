@@ -74,7 +74,8 @@ void bind_options(nb::module_& m) {
         "A message of the core with its options as keywords: as given, else with underscores.");
   m.def("option_table", &table, "Every option a user can set, as --help and the reference page know it.");
   m.def(
-      "tolerance_of", [](const Options& options) { return settings_from(options).power.tolerance; }, nb::arg("options"),
+      "tolerance_of", [](const Options& options) { return *settings_from(options).power.tolerance; },
+      nb::arg("options"),
       "The tolerance a solve with these options is held against; refuses what is no option, or no value of one.");
 }
 

@@ -218,19 +218,20 @@ nb::dict analyse(const Data& data, const PcaSettings& settings, Asked& asked, co
 }
 
 template <class S>
-nb::dict pca_dense(const MatrixIn<S>& data, const Options& options, bool center, double sharpen_to, const Noise* noise,
-                   const Given<S>& start, nb::object callback) {
+nb::dict pca_dense(const MatrixIn<S>& data, const Options& options, bool center, std::optional<double> wished_accuracy,
+                   const Noise* noise, const Given<S>& start, nb::object callback) {
   Asked asked(options, noise, std::move(callback));
-  return analyse<S>(borrowed<S>(data), {center, sharpen_to}, asked, start);
+  return analyse<S>(borrowed<S>(data), {center, wished_accuracy}, asked, start);
 }
 
 template <class S>
 nb::dict pca_sparse(const VectorIn<std::int64_t>& row_start, const VectorIn<std::int32_t>& columns,
-                    const VectorIn<S>& values, Index cols, const Options& options, bool center, double sharpen_to,
-                    const Noise* noise, const Given<S>& start, nb::object callback) {
+                    const VectorIn<S>& values, Index cols, const Options& options, bool center,
+                    std::optional<double> wished_accuracy, const Noise* noise, const Given<S>& start,
+                    nb::object callback) {
   const SparseIn<S> data{row_start, columns, values, cols};
   Asked asked(options, noise, std::move(callback));
-  return analyse<S>(data.view(), {center, sharpen_to}, asked, start);
+  return analyse<S>(data.view(), {center, wished_accuracy}, asked, start);
 }
 
 // ---- Eigenproblems --------------------------------------------------------------------------------------------------
@@ -365,11 +366,11 @@ void bind_moment(nb::module_& m) {
 template <class S>
 void bind_solves(nb::module_& m) {
   using nb::arg;
-  m.def("pca_dense", &pca_dense<S>, arg("data").noconvert(), arg("options"), arg("center"), arg("sharpen_to"),
-        arg("noise").none(), arg("start").noconvert().none(), arg("callback").none());
+  m.def("pca_dense", &pca_dense<S>, arg("data").noconvert(), arg("options"), arg("center"),
+        arg("wished_accuracy").none(), arg("noise").none(), arg("start").noconvert().none(), arg("callback").none());
   m.def("pca_sparse", &pca_sparse<S>, arg("row_start").noconvert(), arg("columns").noconvert(),
-        arg("values").noconvert(), arg("cols"), arg("options"), arg("center"), arg("sharpen_to"), arg("noise").none(),
-        arg("start").noconvert().none(), arg("callback").none());
+        arg("values").noconvert(), arg("cols"), arg("options"), arg("center"), arg("wished_accuracy").none(),
+        arg("noise").none(), arg("start").noconvert().none(), arg("callback").none());
   m.def("eigs_dense", &eigs_dense<S>, arg("matrix").noconvert(), arg("options"), arg("shift"), arg("psd"),
         arg("noisy").none(), arg("noise").none(), arg("start").noconvert().none(), arg("reference").noconvert().none(),
         arg("callback").none());

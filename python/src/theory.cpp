@@ -18,7 +18,7 @@ nb::object figure(const std::optional<Figure>& figure) {
   return nb::make_tuple(figure->value, nb::str(standing.data(), standing.size()));
 }
 
-nb::object traffic(const std::optional<theory::Traffic>& traffic) {
+nb::object traffic(const std::optional<theory::AgentTraffic>& traffic) {
   if (!traffic) return nb::none();
   nb::dict out;
   out["rounds_per_iteration"] = figure(traffic->rounds_per_iteration);
@@ -74,9 +74,9 @@ nb::dict plan_of(std::int64_t dimension, std::int64_t rank, double lambda_1, dou
   return out;
 }
 
-theory::Damping damping_named(const std::string& text) {
-  if (text == "centred" || text == "centered") return theory::Damping::centred;
-  if (text == "symmetric") return theory::Damping::symmetric;
+Damping damping_named(const std::string& text) {
+  if (text == "centred" || text == "centered") return Damping::centred;
+  if (text == "symmetric") return Damping::symmetric;
   throw nb::value_error(("damping = " + text + ": must be one of centred|symmetric").c_str());
 }
 

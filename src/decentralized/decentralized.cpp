@@ -47,10 +47,9 @@ bool tracked(Algorithm algorithm) { return algorithm == Algorithm::deepca || alg
 
 void validate(const DecentralizedOptions& options, Index d) {
   require(options.rank >= 1 && options.rank <= d, fmt::format("rank = {}: must lie in [1, {}]", options.rank, d));
-  require(options.rounds >= 1 || options.rounds == DecentralizedOptions::automatic,
-          fmt::format("rounds = {}: must be at least 1, or automatic", options.rounds));
-  require(options.oversample >= 0 || options.oversample == DecentralizedOptions::automatic,
-          fmt::format("oversample = {}: must not be negative, or automatic", options.oversample));
+  const Index rounds = options.rounds.value_or(1), oversample = options.oversample.value_or(0);
+  require(rounds >= 1, fmt::format("rounds = {}: must be at least 1, or automatic", rounds));
+  require(oversample >= 0, fmt::format("oversample = {}: must not be negative, or automatic", oversample));
   require(options.max_iterations >= 1, fmt::format("max_iterations = {}: must be at least 1", options.max_iterations));
   require(std::isfinite(options.tolerance) && options.tolerance >= 0,
           fmt::format("tolerance = {}: must be finite and not negative", options.tolerance));
@@ -96,19 +95,19 @@ Shared agree_on_facts(NetworkRef net, std::span<const OperatorRef<double>> A) {
 // not planned in advance.
 bool may_begin_wide(const DecentralizedOptions& options, bool reliable) {
   return reliable && options.algorithm == Algorithm::adeepca && options.momentum.rule == Momentum::Rule::automatic &&
-         options.rounds == DecentralizedOptions::automatic;
+         !options.rounds;
 }
 
 Index extra_columns(const DecentralizedOptions& options, bool estimated, bool wide) {
   const Index least = estimated ? 1 : 0;
-  if (options.oversample == DecentralizedOptions::automatic) return wide ? std::max<Index>(options.rank, 4) : least;
-  require(options.oversample >= least,
-          fmt::format("oversample = {}: must be at least 1, because the momentum is estimated from it",
-                      options.oversample));
-  require(options.oversample <= least || wide,
+  if (!options.oversample) return wide ? std::max<Index>(options.rank, 4) : least;
+  const Index oversample = *options.oversample;
+  require(oversample >= least,
+          fmt::format("oversample = {}: must be at least 1, because the momentum is estimated from it", oversample));
+  require(oversample <= least || wide,
           fmt::format("oversample = {}: must be {}; only adeepca with automatic momentum and rounds begins with more",
-                      options.oversample, least));
-  return options.oversample;
+                      oversample, least));
+  return oversample;
 }
 
 Method settle(const Shared& shared, const DecentralizedOptions& options, bool reliable) {
@@ -117,9 +116,8 @@ Method settle(const Shared& shared, const DecentralizedOptions& options, bool re
   momentum.edge = std::ldexp(momentum.edge, -shared.exponent);
   const bool estimated = momentum.rule == Momentum::Rule::automatic || momentum.rule == Momentum::Rule::paper;
   // A momentum given as a number, and the paper's own rule, mean the paper's recurrence unless told otherwise.
-  const bool centred = options.damping == Damping::automatic
-                           ? momentum.rule == Momentum::Rule::automatic && shared.positive_semidefinite
-                           : options.damping == Damping::centred;
+  const bool centred = !options.damping ? momentum.rule == Momentum::Rule::automatic && shared.positive_semidefinite
+                                        : options.damping == Damping::centred;
   const Index extra = extra_columns(options, estimated, may_begin_wide(options, reliable));
   const Index p = std::min(shared.d, options.rank + extra);
   return {.d = shared.d,
@@ -378,7 +376,7 @@ class Run {
     if (judged && agreed(residual) <= options_.tolerance && !apart && worst.missed < 1) {
       if (agreed(noise) <= options_.tolerance) return Status::converged;
       // Each agent has come to rest, but at a place of its own, and no further step will bring them together.
-      if (!method_.tracked && options_.rounds != DecentralizedOptions::automatic) return Status::noise_floor;
+      if (!method_.tracked && options_.rounds) return Status::noise_floor;
     }
     learn(agreed);
     return std::nullopt;
@@ -485,7 +483,9 @@ class Run {
       result.notes.push_back(fmt::format(
           "the answer is that of {} of {} agents, and the eigenvalues are those of their average", n, net_.agents()));
     if (!silence_.empty()) result.notes.push_back("the agents could not tell how far apart they are: " + silence_);
-    if (status == Status::noise_floor) result.notes.push_back(detail::floor_note(result.agreement, options_.rounds));
+    if (status == Status::noise_floor)
+      result.notes.push_back(
+          detail::floor_note(result.agreement, options_.rounds.value_or(result.rounds_per_iteration)));
     detail::judge_definition(result, options_.tolerance);
     return result;
   }
@@ -537,12 +537,11 @@ DecentralizedResult decentralized_pca(NetworkRef net, std::span<const OperatorRe
 Traffic planned_traffic(const GossipMatrix& W, Index dimension, const DecentralizedOptions& options,
                         MessagePrecision precision) {
   const Method method = settle({.d = dimension, .positive_semidefinite = true}, options, true);
-  require(options.rounds != DecentralizedOptions::automatic,
-          "rounds = auto: are measured during the run; give a number to plan its traffic");
+  require(options.rounds.has_value(), "rounds = auto: are measured during the run; give a number to plan its traffic");
   Traffic traffic;
   for (Index round = 0; round < W.diameter(); ++round) traffic.add_round(2 * W.edges(), 0, facts_shared);
   const std::int64_t block_bytes = method.d * method.p * bytes_per_number(precision);
-  const std::int64_t rounds = options.max_iterations * options.rounds;
+  const std::int64_t rounds = options.max_iterations * *options.rounds;
   traffic.rounds += rounds;
   traffic.messages += rounds * 2 * W.edges();
   traffic.bytes += rounds * 2 * W.edges() * (block_bytes + votes_cast * static_cast<std::int64_t>(sizeof(double)));

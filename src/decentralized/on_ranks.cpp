@@ -67,7 +67,7 @@ void assemble(const std::vector<std::string>& said, Index count, const Decentral
   // The last notes so far told of one rank's agents.
   detail::forget_definition(result);
   if (result.status == Status::noise_floor && !result.notes.empty())
-    result.notes.back() = detail::floor_note(result.agreement, options.rounds);
+    result.notes.back() = detail::floor_note(result.agreement, options.rounds.value_or(result.rounds_per_iteration));
   detail::judge_definition(result, options.tolerance);
 }
 

@@ -50,7 +50,7 @@ Pacing::Pacing(const DecentralizedOptions& options, const Method& method, Index 
     : options_(options),
       tracked_(method.tracked),
       alone_(agents == 1),
-      automatic_(options.rounds == DecentralizedOptions::automatic),
+      automatic_(!options.rounds),
       spectrum_(spectrum),
       kind_(options.gossip),
       least_residual_(std::max(options.tolerance / 2, 4e-16 * std::sqrt(static_cast<double>(method.d)))),
@@ -60,7 +60,7 @@ Pacing::Pacing(const DecentralizedOptions& options, const Method& method, Index 
 }
 
 Index Pacing::first_rounds() const {
-  if (!automatic_) return std::max(L_next_, options_.rounds);
+  if (!automatic_) return std::max(L_next_, *options_.rounds);
   return alone_ ? 0 : std::max<Index>(1, gossip_rounds(kind_, spectrum_, first_contraction));
 }
 
@@ -186,7 +186,7 @@ std::vector<std::string> Pacing::notes() const {
   std::vector<std::string> notes;
   if (restarts_ > 0)
     notes.push_back(fmt::format("rounds = {}: too few for tracking on this network, raised to {} ({} restart{})",
-                                options_.rounds, L_next_, restarts_, restarts_ == 1 ? "" : "s"));
+                                *options_.rounds, L_next_, restarts_, restarts_ == 1 ? "" : "s"));
   if (fallbacks_ > 0)
     notes.push_back(
         fmt::format("messages were lost, and {} gossip gave way to a simpler kind until none was ({} time{})",

@@ -122,7 +122,7 @@ template <class Archive, class Entry>
 void entry_fields(Archive& archive, Entry& e) {
   archive(e.t), archive(e.momentum), archive(e.edge), archive(e.residual), archive(e.noise), archive(e.theta_1);
   archive(e.theta_k);
-  archive(e.theta_next), archive(e.sin_theta), archive(e.sine_estimate);
+  archive(e.theta_next), archive(e.sin_theta), archive(e.sin_theta_estimate);
 }
 constexpr std::size_t entry_bytes = sizeof(Index) + 9 * sizeof(double);
 

@@ -92,8 +92,8 @@ constexpr Setter setters[] = {
     {"rank", [](SolveSettings& s, std::string_view text) { s.power.rank = parse_integer("rank", text, 1); }},
     {"method",
      [](SolveSettings& s, std::string_view text) {
-       using Choice = std::pair<SolveMethod, bool>;  // and whether it is plain
-       constexpr Word<Choice> words[] = {{"auto", {SolveMethod::automatic, false}},
+       using Choice = std::pair<std::optional<SolveMethod>, bool>;  // and whether it is plain
+       constexpr Word<Choice> words[] = {{"auto", {std::nullopt, false}},
                                          {"anpm", {SolveMethod::anpm, false}},
                                          {"npm", {SolveMethod::anpm, true}},
                                          {"krylov", {SolveMethod::krylov, false}}};
@@ -102,22 +102,22 @@ constexpr Setter setters[] = {
     {"momentum", set_momentum},
     {"damping",
      [](SolveSettings& s, std::string_view text) {
-       constexpr Word<Damping> words[] = {{"auto", Damping::automatic},
-                                          {"centred", Damping::centred},
-                                          {"centered", Damping::centred},
-                                          {"symmetric", Damping::symmetric}};
+       constexpr Word<std::optional<Damping>> words[] = {{"auto", std::nullopt},
+                                                         {"centred", Damping::centred},
+                                                         {"centered", Damping::centred},
+                                                         {"symmetric", Damping::symmetric}};
        s.power.damping = choose("damping", text, words);
      }},
     {"tolerance",
      [](SolveSettings& s, std::string_view text) {
        s.power.tolerance = parse_real("tolerance", text);
-       s.tolerance_given = true;
-       if (!(s.power.tolerance > 0)) refuse("tolerance", text, "finite and positive");
+       if (!(*s.power.tolerance > 0)) refuse("tolerance", text, "finite and positive");
      }},
     {"accuracy",
      [](SolveSettings& s, std::string_view text) {
-       s.power.sine_goal = parse_real("accuracy", text);
-       if (!(s.power.sine_goal >= 0 && s.power.sine_goal < 1)) refuse("accuracy", text, "at least 0 and below 1");
+       const double accuracy = parse_real("accuracy", text);
+       if (!(accuracy >= 0 && accuracy < 1)) refuse("accuracy", text, "at least 0 and below 1");
+       s.power.accuracy = accuracy > 0 ? std::optional(accuracy) : std::nullopt;
      }},
     {"certify",
      [](SolveSettings& s, std::string_view text) {
@@ -131,13 +131,15 @@ constexpr Setter setters[] = {
      }},
     {"oversample",
      [](SolveSettings& s, std::string_view text) {
-       s.power.oversample = text == "auto" ? -1 : parse_integer("oversample", text, 0);
-       require(s.power.oversample <= most_columns,
+       s.power.oversample.reset();
+       if (text != "auto") s.power.oversample = parse_integer("oversample", text, 0);
+       require(s.power.oversample.value_or(0) <= most_columns,
                fmt::format("oversample = {}: must be at most {}", text, most_columns));
      }},
     {"qr-every",
      [](SolveSettings& s, std::string_view text) {
-       s.power.qr_every = text == "auto" ? 0 : parse_integer("qr-every", text, 1);
+       s.power.qr_every.reset();
+       if (text != "auto") s.power.qr_every = parse_integer("qr-every", text, 1);
      }},
     {"cooldown",
      [](SolveSettings& s, std::string_view text) { s.power.cooldown = parse_integer("cooldown", text, 0); }},
@@ -180,7 +182,8 @@ constexpr DecentralizedSetter decentralized_setters[] = {
      }},
     {"rounds",
      [](DecentralizedSettings& s, std::string_view text) {
-       s.solver.rounds = text == "auto" ? DecentralizedOptions::automatic : parse_integer("rounds", text, 1);
+       s.solver.rounds.reset();
+       if (text != "auto") s.solver.rounds = parse_integer("rounds", text, 1);
      }},
     {"message-precision",
      [](DecentralizedSettings& s, std::string_view text) {
@@ -216,7 +219,7 @@ DecentralizedOptions settle(const DecentralizedSettings& settings, const SolveSe
   DecentralizedOptions options = settings.solver;
   options.rank = solve.power.rank;
   options.max_iterations = solve.power.max_iterations;
-  options.oversample = solve.power.oversample < 0 ? DecentralizedOptions::automatic : solve.power.oversample;
+  options.oversample = solve.power.oversample;
   options.momentum = solve.power.momentum;
   options.damping = solve.power.damping;
   options.seed = solve.power.seed;
@@ -235,9 +238,7 @@ void settle(SolveSettings& settings) {
   require(power.method != SolveMethod::krylov ||
               (power.momentum.rule == Momentum::Rule::automatic && !settings.optimal_momentum),
           "method = krylov: has no momentum; leave `momentum` out, or use `method` anpm");
-  if (settings.tolerance_given) return;
-  if (settings.precision == Precision::single) power.tolerance = 1e-5;
-  if (power.sine_goal > 0) power.tolerance = power.sine_goal;  // a sine of so much implies such a residual
+  power.tolerance = settings.precision == Precision::single ? tolerance_of<float>(power) : tolerance_of<double>(power);
 }
 
 std::string in_words(std::string_view message,

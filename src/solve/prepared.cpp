@@ -22,12 +22,14 @@ bool is_adversarial(const Request& request) {
 }
 
 void require_vectors_in_reach(const Request& request, Index d) {
-  const bool adversarial = is_adversarial(request), needs_vectors = adversarial || (request.audit && !request.reference);
-  require(!needs_vectors || d <= largest_dense_dimension,
-          fmt::format("{}: needs all eigenvectors of the matrix, which are computed up to dimension {} only; this one has "
-                      "{}{}",
-                      adversarial ? "noise = adversarial" : "audit", largest_dense_dimension, d,
-                      adversarial ? "" : ", so give the answer with `reference`"));
+  const bool adversarial = is_adversarial(request),
+             needs_vectors = adversarial || (request.audit && !request.reference);
+  require(
+      !needs_vectors || d <= largest_dense_dimension,
+      fmt::format("{}: needs all eigenvectors of the matrix, which are computed up to dimension {} only; this one has "
+                  "{}{}",
+                  adversarial ? "noise = adversarial" : "audit", largest_dense_dimension, d,
+                  adversarial ? "" : ", so give the answer with `reference`"));
 }
 
 template <class S>
@@ -70,8 +72,8 @@ void Prepared<S>::take_reference(Index dimension) {
   const Block<double>& known = *request_.reference;
   const Index k = options_.rank;
   require(known.rows() == dimension && known.cols() >= k,
-          fmt::format("reference: is {} x {}, but must have {} rows, and {} columns or more", known.rows(), known.cols(),
-                      dimension, k));
+          fmt::format("reference: is {} x {}, but must have {} rows, and {} columns or more", known.rows(),
+                      known.cols(), dimension, k));
   reference_ = Block<S>(known.leftCols(k).cast<S>());
 }
 

@@ -129,9 +129,9 @@ Block<double> unit_rows(Block<double> rows) {
   return rows;
 }
 
-#define HEARSAY_INSTANTIATE(S)                                                                                   \
-  template Solution<S> solve<S>(OperatorRef<S>, const Request&, const MatrixSettings&);                          \
-  template Solution<S> solve_matrix<S>(const BorrowedBlock<S>&, const Request&, const MatrixSettings&);          \
+#define HEARSAY_INSTANTIATE(S)                                                                          \
+  template Solution<S> solve<S>(OperatorRef<S>, const Request&, const MatrixSettings&);                 \
+  template Solution<S> solve_matrix<S>(const BorrowedBlock<S>&, const Request&, const MatrixSettings&); \
   template Solution<S> solve_matrix<S>(const CsrView<S>&, const Request&, const MatrixSettings&);
 HEARSAY_INSTANTIATE(float)
 HEARSAY_INSTANTIATE(double)

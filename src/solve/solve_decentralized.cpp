@@ -59,8 +59,7 @@ Known look_ahead(const Transport& ranks, const AgentData& data, const std::vecto
             fmt::format("reference: must have {} rows, and {} columns or more", d, k));
   }
   // Not each A_i need be positive semidefinite where agents are nodes, but their average is.
-  if (data.are_nodes && known.options.damping == Damping::automatic &&
-      known.options.momentum.rule == Momentum::Rule::automatic)
+  if (data.are_nodes && !known.options.damping && known.options.momentum.rule == Momentum::Rule::automatic)
     known.options.damping = Damping::centred;
   if (request.reference) known.reference = Block<double>(request.reference->leftCols(k));
   if (!request.exact_reference && !request.settings.optimal_momentum) return known;

@@ -62,7 +62,7 @@ PcaSolution<double> described(Solution<double> solved, const Covariance& A, Inde
 // Products in single precision first, then in double.
 template <class Data>
 PcaSolution<double> in_both(const Data& data, const Request& request, const PcaSettings& settings) {
-  require(settings.sharpen_to == 0, "precision = mixed: cannot sharpen; leave sharpen_to out");
+  require(!settings.wished_accuracy, "precision = mixed: takes no wished accuracy; ask for an `accuracy`");
   const auto begin = std::chrono::steady_clock::now();
   const auto A = covariance<double>(data, settings.center, false);  // one product may do
   const auto single = detail::rounded(data);
@@ -77,15 +77,14 @@ PcaSolution<double> in_both(const Data& data, const Request& request, const PcaS
 
 template <class S, class Data>
 PcaSolution<S> in_one(const Data& data, const Request& request, const PcaSettings& settings) {
-  Prepared<S> prepared(request, features(data), [&] {
-    return find_spectrum<S>(covariance<S>(data, settings.center), request.settings.power);
-  });
+  Prepared<S> prepared(request, features(data),
+                       [&] { return find_spectrum<S>(covariance<S>(data, settings.center), request.settings.power); });
   PcaSolution<S> solution;
   Solution<S> solved = prepared.time([&] {
     const PcaOptions<S> options{.power = prepared.options(),
                                 .center = settings.center,
                                 .noise = prepared.noise(),
-                                .sharpen_to = settings.sharpen_to};
+                                .wished_accuracy = settings.wished_accuracy};
     solution.pca = pca<S>(data, options, prepared.hooks());
     return std::move(solution.pca.power);
   });
@@ -122,14 +121,14 @@ PcaSolution<double> solve_pca(RowSource<double>& rows, const Request& request, c
                               Index block_rows) {
   require(request.settings.precision == Precision::full,
           "precision: rows that pass by are solved in double precision only; leave `precision` out");
-  require(settings.sharpen_to == 0, "sharpen_to: needs data in memory; leave it out");
+  require(!settings.wished_accuracy, "wished accuracy: needs data in memory; ask for an `accuracy`");
   const StreamedCovariance<double> A(rows, settings.center, block_rows);
   Solution<double> solved = solve<double>(A, request);  // A knows its samples after that
   return described(std::move(solved), A, A.samples());
 }
 
-#define HEARSAY_INSTANTIATE(S)                                                                          \
-  template PcaSolution<S> solve_pca<S>(const BorrowedBlock<S>&, const Request&, const PcaSettings&);    \
+#define HEARSAY_INSTANTIATE(S)                                                                       \
+  template PcaSolution<S> solve_pca<S>(const BorrowedBlock<S>&, const Request&, const PcaSettings&); \
   template PcaSolution<S> solve_pca<S>(const CsrView<S>&, const Request&, const PcaSettings&);
 HEARSAY_INSTANTIATE(float)
 HEARSAY_INSTANTIATE(double)

@@ -129,7 +129,7 @@ bool may_hide_copies(const RitzPairs& pairs, Index q, double nu) {
 
 }  // namespace
 
-double sine_estimate(const RitzPairs& pairs, Index k, double damped) {
+double sin_theta_estimate(const RitzPairs& pairs, Index k, double damped) {
   const Index n = pairs.size();
   if (n <= k) return 1;
   const double c = pairs.coupling;
@@ -238,7 +238,7 @@ Certificate certificate_of(const Evidence& evidence, Certify level, bool ambiguo
   if (ambiguous && pairs.size() > k) {
     Cluster cluster = cluster_at(pairs, k, all);
     if (!cluster.open && cluster.last < d && cluster.last < pairs.size()) {
-      cluster.sin_theta = sine_estimate(pairs, cluster.last);
+      cluster.sin_theta = sin_theta_estimate(pairs, cluster.last);
       const bool known = sound && std::isfinite(estimate) && cluster.sin_theta < certain_sine &&
                          believable(pairs, cluster.last, cluster.sin_theta);
       cluster.kind = known ? Knowledge::estimate : Knowledge::unknown;

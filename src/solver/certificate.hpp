@@ -54,7 +54,7 @@ double sine_bound_deflated(const RitzPairs& pairs, Index k, Index q, double nu);
 
 /// The same with the Ritz value after the q-th, plus its residual, in the place of what is proved, for the best q; at
 /// least `damped`, where the iteration damps what it leaves out. 1 where the Ritz values show no gap.
-double sine_estimate(const RitzPairs& pairs, Index k, double damped = 0);
+double sin_theta_estimate(const RitzPairs& pairs, Index k, double damped = 0);
 
 /// A sine that says something: below, the k-th eigenvalue is told from the next.
 inline constexpr double resolved_sine = 0.5;

@@ -26,7 +26,7 @@ constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 template <class S>
 std::optional<Status> Judge<S>::verdict() {
   PowerState<S>& state = run_.state;
-  if (reached(run_.latest().residual, run_.latest().sine_estimate) &&
+  if (reached(run_.latest().residual, run_.latest().sin_theta_estimate) &&
       state.t >= state.last_recheck + tuning::recheck_after) {
     if (confirm()) {
       const auto said = claim();
@@ -62,7 +62,7 @@ std::optional<Status> Judge<S>::judge_rounding_floor() {
     if (joined_) claimed_ = false;
     if (joined_ || (said && *said != Status::converged)) return said;
   }
-  return !run_.sees_gap() || resolved(run_.latest().sine_estimate) ? Status::rounding_floor : Status::ambiguous;
+  return !run_.sees_gap() || resolved(run_.latest().sin_theta_estimate) ? Status::rounding_floor : Status::ambiguous;
 }
 
 template <class S>
@@ -116,7 +116,7 @@ bool Judge<S>::confirm() {
     extract<S>(state.X, run_.Y, {run_.rotation.values.head(k), run_.rotation.vectors.leftCols(k)}, k, run_.shift(),
                confirmed_);
     state.best_residual = state.history.back().residual = confirmed_.residual;
-    state.best_sine = run_.latest().sine_estimate;
+    state.best_sine = run_.latest().sin_theta_estimate;
     state.best_basis.resize(0, 0);
   } else if (run_.facts.exact && !run_.plan.noisy && latest_is_best &&
              state.best_residual > tuning::near_rounding * run_.stopping.epsilon) {
@@ -219,7 +219,7 @@ std::optional<Status> Judge<S>::look_for_what_was_missed() {
   if (!has_gap)
     estimate_from_outside(found.theta, found.residuals);
   else if (seen > next)
-    state.best_sine = std::max(state.best_sine, sine_estimate(pairs(), k, seen));
+    state.best_sine = std::max(state.best_sine, sin_theta_estimate(pairs(), k, seen));
   return judge_what_was_seen(found.nothing_above, must_prove);
 }
 
@@ -333,12 +333,13 @@ Status Judge<S>::measure_rounding() {
                        tuning::rounding_beyond_measured *
                            detail::measured_rounding<S>(run_.A, confirmed_.V, state.exponent, run_.options.seed);
   run_.count_products(2 * (k + 1), 2);
-  if (!std::isfinite(state.best_sine) || k == run_.d() || run_.latest().sine_estimate == 0) return Status::converged;
+  if (!std::isfinite(state.best_sine) || k == run_.d() || run_.latest().sin_theta_estimate == 0)
+    return Status::converged;
   if (outside_.size() > 0) {
     outside_.residuals.array() += expected_rounding() - before;
     state.best_sine = sine_beside_outside();
   } else {
-    state.best_sine *= sine_estimate(pairs(), k) / run_.latest().sine_estimate;
+    state.best_sine *= sin_theta_estimate(pairs(), k) / run_.latest().sin_theta_estimate;
   }
   const double sine = sine_of_confirmed();
   if (!resolved(sine)) return Status::ambiguous;

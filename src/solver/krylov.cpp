@@ -36,8 +36,8 @@ constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 template <class S>
 S orthogonality_for(const PowerOptions& options) {
   const double epsilon = std::numeric_limits<S>::epsilon();
-  return static_cast<S>(
-      std::min(tuning::cosine_in_root_epsilon * std::sqrt(epsilon), tuning::cosine_in_tolerance * options.tolerance));
+  return static_cast<S>(std::min(tuning::cosine_in_root_epsilon * std::sqrt(epsilon),
+                                 tuning::cosine_in_tolerance * tolerance_of<S>(options)));
 }
 
 template <class S>
@@ -48,7 +48,7 @@ class Krylov {
         options_(options),
         hooks_(hooks),
         known_(known),
-        goal_{.tolerance = options.tolerance, .sine = options.sine_goal},
+        goal_{.tolerance = tolerance_of<S>(options), .sine = options.accuracy.value_or(0)},
         d_(A.dim()),
         k_(options.rank),
         stopping_{.d = d_, .k = k_, .epsilon = std::numeric_limits<S>::epsilon()},
@@ -59,7 +59,7 @@ class Krylov {
             fmt::format("reference of {} rows: must have {}, as the matrix has",
                         hooks.reference == nullptr ? 0 : hooks.reference->rows(), d_));
     const bool given = hooks.start != nullptr && hooks.start->cols() > 0;
-    must_prove_ = given && !known_.sound_start && (options.certify == Certify::full || options.sine_goal > 0);
+    must_prove_ = given && !known_.sound_start && (options.certify == Certify::full || options.accuracy);
     space_.start(hooks.start, must_prove_ ? tuning::proof_columns : 0);
   }
 
@@ -111,9 +111,9 @@ class Krylov {
     entry.residual =
         relative_residual(theta.head(k_), std::ldexp(A_.facts().shift, -space_.exponent()), residuals.head(k_).norm());
     if (k_ == d_)
-      entry.sine_estimate = 0;
+      entry.sin_theta_estimate = 0;
     else if (n > k_)
-      entry.sine_estimate = sine_estimate(pairs_, k_);
+      entry.sin_theta_estimate = sin_theta_estimate(pairs_, k_);
     if (hooks_.observe || hooks_.reference != nullptr) space_.ritz_vectors(k_, V_);
     if (hooks_.reference != nullptr) entry.sin_theta = static_cast<double>(sin_theta<S>(*hooks_.reference, V_));
     history_.push_back(entry);
@@ -138,19 +138,19 @@ class Krylov {
     const HistoryEntry &now = history_.back(), &before = history_[history_.size() - 2];
     const double pace = std::log(before.residual / now.residual) / static_cast<double>(now.t - before.t);
     const double distance = std::max(std::log(now.residual / goal_.tolerance),
-                                     goal_.sine > 0 ? std::log(now.sine_estimate / goal_.sine) : 0.0);
+                                     goal_.sine > 0 ? std::log(now.sin_theta_estimate / goal_.sine) : 0.0);
     if (!(pace > 0)) return 1;
     return static_cast<Index>(std::clamp(tuning::look_after * distance / pace, 1.0, tuning::most_blocks_to_look));
   }
 
   // ---- When to stop
 
-  bool reached() const { return goal_.met(history_.back().residual, history_.back().sine_estimate); }
+  bool reached() const { return goal_.met(history_.back().residual, history_.back().sin_theta_estimate); }
 
-  bool resolved() const { return history_.back().sine_estimate < resolved_sine; }
+  bool resolved() const { return history_.back().sin_theta_estimate < resolved_sine; }
 
   bool believed() const {
-    return space_.complete() || proved() || believable(pairs_, k_, history_.back().sine_estimate);
+    return space_.complete() || proved() || believable(pairs_, k_, history_.back().sin_theta_estimate);
   }
 
   std::optional<Status> judge() {
@@ -297,7 +297,7 @@ class Krylov {
                                           .unproven_start = must_prove_ && !proved(),
                                           .exponent = space_.total_exponent()},
                                          A_.facts(), history_);
-    const double sine = history_.back().sine_estimate;
+    const double sine = history_.back().sin_theta_estimate;
     if (std::isfinite(sine)) result.sin_theta_estimate = std::min(1.0, sine);
     result.certificate = unscaled(certificate_, space_.total_exponent() - result.exponent);
     result.block = std::move(block);
@@ -330,9 +330,9 @@ class Krylov {
       pairs_.residuals.array() += expected_rounding() - before;
       pairs_.coupling = expected_rounding();
     }
-    if (space_.columns() > k_ && k_ < d_) last.sine_estimate = sine_estimate(pairs_, k_);
+    if (space_.columns() > k_ && k_ < d_) last.sin_theta_estimate = sin_theta_estimate(pairs_, k_);
     if (status != Status::converged) return status;
-    if (goal_.met(answer.residual, last.sine_estimate) && resolved()) return status;
+    if (goal_.met(answer.residual, last.sin_theta_estimate) && resolved()) return status;
     return resolved() ? Status::rounding_floor : Status::ambiguous;
   }
 
@@ -349,13 +349,13 @@ class Krylov {
                       .d = d_,
                       .all = space_.complete(),
                       .sound = !unsound,
-                      .estimate = unknown_start ? unknown : history_.back().sine_estimate,
+                      .estimate = unknown_start ? unknown : history_.back().sin_theta_estimate,
                       .statement = proof_,
                       .frobenius = space_.frobenius(k_),
                       .random_columns = space_.shadow().columns()};
     const bool too_soon = may_lack_copies() || space_.blocks() < not_before_;
     if (!proved() && too_soon && !space_.complete())  // columns had no time to show what they hold
-      evidence.estimate = history_.back().sine_estimate = 1;
+      evidence.estimate = history_.back().sin_theta_estimate = 1;
     if (!ambiguous && n <= k_) evidence.estimate = unknown;
     certificate_ = certificate_of(evidence, options_.certify, ambiguous);
   }

@@ -23,7 +23,7 @@ namespace hearsay::detail {
 namespace {
 
 Index kept_columns(Index d, const PowerOptions& options) {
-  const Index extra = options.oversample >= 0 ? options.oversample : std::max(options.rank, tuning::least_oversample);
+  const Index extra = options.oversample.value_or(std::max(options.rank, tuning::least_oversample));
   return std::min(d, options.rank + std::max<Index>(1, extra));
 }
 
@@ -138,7 +138,7 @@ bool KrylovSpace<S>::extend() {
   last_ = w;
   const auto left = static_cast<double>(frobenius_norm<S>(Q_)), met = static_cast<double>(h.norm());
   exhausted_ = left <= std::min(tuning::exhausted_in_epsilon * std::numeric_limits<S>::epsilon(),
-                                tuning::exhausted_in_tolerance * options_.tolerance) *
+                                tuning::exhausted_in_tolerance * tolerance_of<S>(options_)) *
                            met;
   if (exhausted_)
     B_ = static_cast<S>(left) * Small<S>::Identity(w, w);

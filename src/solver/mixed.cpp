@@ -31,7 +31,7 @@ PowerResult<double> mixed_precision_subspace(OperatorRef<float> A_single, Operat
   constexpr double floor = detail::tuning::single_floor * std::numeric_limits<float>::epsilon();
   constexpr double near_floor = detail::tuning::near_single_floor * floor;
   PowerOptions in_single = options;
-  in_single.tolerance = std::max(options.tolerance, floor);
+  in_single.tolerance = std::max(tolerance_of<double>(options), floor);
   in_single.cooldown = 0;
   bool users_stop = false, at_floor = false;
   double least = std::numeric_limits<double>::infinity();

@@ -63,7 +63,8 @@ PowerResult<S> refined_from(const PowerResult<S>& first, const Block<S>& X, Oper
 
 template <class S>
 PcaOptions<S> with_wish(PcaOptions<S> options) {
-  if (options.power.sine_goal == 0 && !options.noise.fill) options.power.sine_goal = options.sharpen_to;
+  options.power.tolerance = tolerance_of<S>(options.power);  // which a wish does not loosen
+  if (!options.power.accuracy && !options.noise.fill) options.power.accuracy = options.wished_accuracy;
   return options;
 }
 
@@ -72,7 +73,7 @@ template <class S>
 void accept_what_met_the_tolerance(PowerResult<S>& result, const PcaOptions<S>& options) {
   const bool gave_up = result.status == Status::noise_floor || result.status == Status::rounding_floor ||
                        result.status == Status::iteration_limit;
-  if (!gave_up || options.noise.fill || !(result.residual <= options.power.tolerance)) return;
+  if (!gave_up || options.noise.fill || !(result.residual <= tolerance_of<S>(options.power))) return;
   if (options.power.rank < result.basis.rows() && !(result.sin_theta_estimate < detail::believed_sine)) return;
   result.status = Status::converged;
   result.noise_floor = std::numeric_limits<double>::quiet_NaN();
@@ -103,7 +104,7 @@ PowerResult<S> solve_by_samples(const BorrowedBlock<S>& data, const DenseCovaria
   Block<S> X(A.dim(), options.power.rank);
   samples_side.to_features(result.basis, X);
   detail::Extracted<S> measured = detail::measure<S>(A, X, 0);
-  if (result.status == Status::converged && !(measured.residual <= options.power.tolerance))
+  if (result.status == Status::converged && !(measured.residual <= tolerance_of<S>(options.power)))
     return refined_from<S>(result, X, A, options.power, hooks);
   result.products += X.cols();
   ++result.passes;
@@ -128,7 +129,7 @@ PcaResult<S> pca(const BorrowedBlock<S>& data, const PcaOptions<S>& asked, const
                       hooks.reference == nullptr && hooks.start == nullptr;
   result.power = result.by_samples ? solve_by_samples<S>(data, A, covariance, options, hooks, result.formed)
                                    : solve<S>(A, options, hooks);
-  if (asked.sharpen_to > 0) accept_what_met_the_tolerance<S>(result.power, asked);
+  if (asked.wished_accuracy) accept_what_met_the_tolerance<S>(result.power, asked);
   result.formed = result.formed || A.formed();
   result.mean = A.mean();
   result.singular_values = singular_values<S>(result.power, A.divisor());
@@ -148,7 +149,7 @@ PcaResult<S> pca(const CsrView<S>& data, const PcaOptions<S>& asked, const Hooks
   const SparseCovariance<S> A(data, options.center);
   PcaResult<S> result;
   result.power = solve<S>(A, options, hooks);
-  if (asked.sharpen_to > 0) accept_what_met_the_tolerance<S>(result.power, asked);
+  if (asked.wished_accuracy) accept_what_met_the_tolerance<S>(result.power, asked);
   result.mean = A.mean();
   result.singular_values = singular_values<S>(result.power, A.divisor());
   result.total_variance = A.total_variance();

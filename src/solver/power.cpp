@@ -241,9 +241,9 @@ class PowerIteration {
     if (!run_.plan.noisy && run_.sees_gap()) {
       // What a fixed edge damps has not converged: lambda_{k+1} may be anywhere below it.
       const double damped = run_.edge_is_fixed() && b < entry.theta_k ? b : 0;
-      entry.sine_estimate = detail::sine_estimate(judge_.pairs(), k, damped);
+      entry.sin_theta_estimate = detail::sin_theta_estimate(judge_.pairs(), k, damped);
     }
-    if (k == run_.d() && !run_.plan.noisy) entry.sine_estimate = 0;
+    if (k == run_.d() && !run_.plan.noisy) entry.sin_theta_estimate = 0;
     state_.history.push_back(entry);
     keep_the_best(entry);
   }
@@ -254,7 +254,7 @@ class PowerIteration {
       state_.best_residual = std::numeric_limits<double>::infinity();  // what comes next is better than nothing
     } else if (run_.plan.noisy || entry.residual <= state_.best_residual || state_.best_basis.size() == 0) {
       state_.best_residual = entry.residual;
-      state_.best_sine = entry.sine_estimate;
+      state_.best_sine = entry.sin_theta_estimate;
       state_.best_basis.swap(run_.now.V);
       run_.best_absolute = run_.now.absolute_residual;
     }
@@ -378,6 +378,9 @@ PowerResult<S> detail::power_iteration(OperatorRef<S> A, const PowerOptions& opt
 
 template <class S>
 PowerResult<S> accelerated_power(OperatorRef<S> A, const PowerOptions& options, const Hooks<S>& hooks) {
+  require(options.method.value_or(SolveMethod::anpm) == SolveMethod::anpm,
+          fmt::format("method = {}: accelerated_power() is anpm; call principal_subspace()",
+                      name(options.method.value_or(SolveMethod::anpm))));
   return detail::power_iteration<S>(A, options, hooks, {});
 }
 

@@ -27,9 +27,9 @@ PowerRun<S>::PowerRun(OperatorRef<S> matrix, const PowerOptions& wanted, const H
                .k = plan.k,
                .epsilon = std::numeric_limits<S>::epsilon(),
                .noisy = plan.noisy,
-               .watch = options.products == Products::automatic && !facts.exact,
+               .watch = !options.products && !facts.exact,
                .damping = plan.damping},
-      goal{.tolerance = options.tolerance, .sine = options.sine_goal} {
+      goal{.tolerance = tolerance_of<S>(options), .sine = options.accuracy.value_or(0)} {
   require(!hooks.checkpoint || hooks.checkpoint_every >= 1,
           fmt::format("checkpoint_every = {}: must be at least 1", hooks.checkpoint_every));
   if (hooks.reference != nullptr)

@@ -42,7 +42,7 @@ void require_resumable(const PowerState<S>& state, const Plan& plan, const Power
   require(fault.empty(), "checkpoint: " + fault);
   const Index p = state.X.cols();
   // Columns that were missed may have joined any block; others come and go only where their number is automatic.
-  const bool fits = p == plan.p || p > plan.p || (options.oversample < 0 && p > plan.k);
+  const bool fits = p == plan.p || p > plan.p || (!options.oversample && p > plan.k);
   require(state.X.rows() == plan.d && fits,
           fmt::format("checkpoint of a {} x {} block: this solve needs {} x {}", state.X.rows(), p, plan.d, plan.p));
   require(state.best_basis.size() == 0 || state.best_basis.cols() >= plan.k,
@@ -51,7 +51,7 @@ void require_resumable(const PowerState<S>& state, const Plan& plan, const Power
   require(state.cooldown_left <= options.cooldown,
           fmt::format("checkpoint: cooldown_left = {}: must be at most {}, the cool-down", state.cooldown_left,
                       options.cooldown));
-  require_steps(state.history, state.t, std::max(tuning::longest_stride, options.qr_every));
+  require_steps(state.history, state.t, std::max(tuning::longest_stride, options.qr_every.value_or(1)));
   require_orthonormal<S>(state.X, "X");
   if (state.best_basis.size() > 0) require_orthonormal<S>(state.best_basis.leftCols(plan.k), "best_basis");
 }

@@ -19,14 +19,14 @@ template <class S>
 double steps_to_goal(const PowerRun<S>& run) {
   const HistoryEntry& now = run.latest();
   const double distance =
-      std::max(now.residual / run.goal.tolerance, run.goal.sine > 0 ? now.sine_estimate / run.goal.sine : 0.0);
+      std::max(now.residual / run.goal.tolerance, run.goal.sine > 0 ? now.sin_theta_estimate / run.goal.sine : 0.0);
   return std::log(distance) / pace(run, now);
 }
 
 // Columns come and go where their number is ours to choose.
 template <class S>
 bool columns_are_free(const PowerRun<S>& run) {
-  return free_to_save(run) && run.options.oversample < 0 && run.extraction() == Extraction::ritz;
+  return free_to_save(run) && !run.options.oversample && run.extraction() == Extraction::ritz;
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ Index stride(const PowerRun<S>& run, double beta) {
   if (run.plan.noisy || run.cooling()) return 1;
   const HistoryEntry& now = run.latest();
   const Index left = run.options.max_iterations - run.state.t;
-  if (run.options.qr_every > 0) return std::clamp<Index>(run.options.qr_every, 1, std::max<Index>(1, left));
+  if (run.options.qr_every) return std::clamp<Index>(*run.options.qr_every, 1, std::max<Index>(1, left));
   if (!qr_is_costly(run.d(), run.p(), run.facts) || !free_to_save(run) || !(beta > 0)) return 1;
   constexpr bool single = sizeof(S) == 4;
   const double growth = std::acosh(1 + (now.theta_1 - now.edge) / (2 * std::sqrt(beta)));

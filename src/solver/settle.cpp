@@ -45,15 +45,16 @@ const char* name(Status status) {
 
 void detail::require_sound(const PowerOptions& options, Index d) {
   require(options.rank >= 1 && options.rank <= d, fmt::format("rank = {}: must lie in [1, {}]", options.rank, d));
-  require(std::isfinite(options.tolerance) && options.tolerance > 0,
-          fmt::format("tolerance = {}: must be finite and positive", options.tolerance));
-  require(std::isfinite(options.sine_goal) && options.sine_goal >= 0 && options.sine_goal < 1,
-          fmt::format("sine_goal = {}: must lie in [0, 1)", options.sine_goal));
+  const double tolerance = options.tolerance.value_or(1), accuracy = options.accuracy.value_or(0.5);
+  require(std::isfinite(tolerance) && tolerance > 0,
+          fmt::format("tolerance = {}: must be finite and positive", tolerance));
+  require(accuracy > 0 && accuracy < 1, fmt::format("accuracy = {}: must lie between 0 and 1", accuracy));
   require(options.max_iterations >= 0,
           fmt::format("max_iterations = {}: must not be negative", options.max_iterations));
-  require(options.oversample >= -1, fmt::format("oversample = {}: must not be negative", options.oversample));
+  const Index oversample = options.oversample.value_or(0), qr_every = options.qr_every.value_or(1);
+  require(oversample >= 0, fmt::format("oversample = {}: must not be negative", oversample));
   require(options.cooldown >= 0, fmt::format("cooldown = {}: must not be negative", options.cooldown));
-  require(options.qr_every >= 0, fmt::format("qr_every = {}: must not be negative", options.qr_every));
+  require(qr_every >= 1, fmt::format("qr_every = {}: must be at least 1", qr_every));
 }
 
 namespace detail {
@@ -72,11 +73,11 @@ Plan settle(Index d, const OperatorFacts& facts, const PowerOptions& options) {
 
   const bool adaptive =
       options.momentum.rule == Momentum::Rule::automatic || options.momentum.rule == Momentum::Rule::paper;
-  const bool noisy = options.products == Products::noisy || (options.products == Products::automatic && facts.noisy);
+  const bool noisy = options.products.value_or(facts.noisy ? Products::noisy : Products::exact) == Products::noisy;
   require(!(adaptive && options.oversample == 0 && k < d),
           "oversample = 0: adaptive momentum needs at least one column more than the rank");
-  const Index extra = options.oversample >= 0 ? options.oversample
-                      : noisy                 ? 1
+  const Index extra = options.oversample ? *options.oversample
+                      : noisy            ? 1
                       : qr_is_costly(d, 2 * k + tuning::least_oversample, facts)
                           ? whole_lines(k + tuning::least_extra) - k
                           : std::max(k, tuning::least_oversample);
@@ -86,12 +87,12 @@ Plan settle(Index d, const OperatorFacts& facts, const PowerOptions& options) {
           .k = k,
           .p = std::min(d, k + extra),
           .noisy = noisy,
-          .damping = options.damping != Damping::automatic    ? options.damping
+          .damping = options.damping                          ? *options.damping
                      : facts.positive_semidefinite && !papers ? Damping::centred
                                                               : Damping::symmetric,
-          .extraction = options.extraction != Extraction::automatic ? options.extraction
-                        : noisy                                     ? Extraction::nested
-                                                                    : Extraction::ritz};
+          .extraction = options.extraction ? *options.extraction
+                        : noisy            ? Extraction::nested
+                                           : Extraction::ritz};
 }
 
 }  // namespace detail

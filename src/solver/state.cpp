@@ -67,7 +67,7 @@ void examine_history(Examination& look, const std::vector<HistoryEntry>& history
     for (const double value : {entry.theta_1, entry.theta_k})
       look.require(std::isfinite(value), "history: a Ritz value", value, "be finite");
     look.require(!std::isinf(entry.theta_next), "history: a Ritz value", entry.theta_next, "be finite");
-    for (const double value : {entry.sin_theta, entry.sine_estimate})
+    for (const double value : {entry.sin_theta, entry.sin_theta_estimate})
       look.require(!(value < 0), "history: a sine", value, "not be negative");
   }
   look.require(history.empty() ? t == 0 : history.front().t == 0 && last < t, "t", t,

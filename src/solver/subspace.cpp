@@ -11,8 +11,6 @@ namespace hearsay {
 
 const char* name(SolveMethod method) {
   switch (method) {
-    case SolveMethod::automatic:
-      return "auto";
     case SolveMethod::anpm:
       return "anpm";
     case SolveMethod::krylov:
@@ -24,9 +22,9 @@ const char* name(SolveMethod method) {
 template <class S>
 SolveMethod choose_method(OperatorRef<S> A, const PowerOptions& options, const Hooks<S>& hooks) {
   const OperatorFacts facts = A.facts();
-  const bool free = options.momentum.rule == Momentum::Rule::automatic && options.damping == Damping::automatic &&
-                    options.extraction == Extraction::automatic && options.products != Products::noisy &&
-                    options.qr_every == 0 && options.oversample < 0 && !hooks.checkpoint && hooks.resume == nullptr;
+  const bool free = options.momentum.rule == Momentum::Rule::automatic && !options.damping && !options.extraction &&
+                    options.products != Products::noisy && !options.qr_every && !options.oversample &&
+                    !hooks.checkpoint && hooks.resume == nullptr;
   if (!facts.exact || !free || options.max_iterations < detail::least_blocks(A.dim(), facts, options))
     return SolveMethod::anpm;
   // n vectors kept orthogonal cost 4 d n^2 operations in all, their products 2 n times the multiply-adds; but a sparse
@@ -40,8 +38,7 @@ SolveMethod choose_method(OperatorRef<S> A, const PowerOptions& options, const H
 template <class S>
 PowerResult<S> detail::subspace_from(OperatorRef<S> A, const PowerOptions& options, const Hooks<S>& hooks,
                                      const Known& known) {
-  const SolveMethod method =
-      options.method == SolveMethod::automatic ? choose_method<S>(A, options, hooks) : options.method;
+  const SolveMethod method = options.method ? *options.method : choose_method<S>(A, options, hooks);
   if (method == SolveMethod::anpm) return power_iteration<S>(A, options, hooks, known);
   require(!A.facts().noisy, "method = krylov: needs exact products; use anpm");
   require(!hooks.checkpoint && hooks.resume == nullptr,

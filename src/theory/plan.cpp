@@ -157,7 +157,7 @@ PlanRow small_beta_row(const Problem& problem, double beta) {
 
 // ---- The network ----
 
-Traffic traffic(const Problem& problem, const PlanRow& row, Figure rounds_per_iteration, Figure iterations) {
+AgentTraffic traffic(const Problem& problem, const PlanRow& row, Figure rounds_per_iteration, Figure iterations) {
   const Figure each = whole({std::max(1.0, rounds_per_iteration.value), rounds_per_iteration.standing});
   const double block_bytes = static_cast<double>(problem.request.dimension * row.block_columns) * sizeof(double);
   const double bytes_per_round = problem.request.network->degree * block_bytes;

@@ -194,7 +194,7 @@ Problem draw(Dice& dice) {
           dice.one_of({Algorithm::depm, Algorithm::adepm, Algorithm::deepca, Algorithm::adeepca, Algorithm::adeepca}),
       .rank = problem.k,
       .gossip = dice.one_of({GossipKind::plain, GossipKind::accelerated, GossipKind::chebyshev, GossipKind::chebyshev}),
-      .rounds = dice.chance(0.7) ? DecentralizedOptions::automatic : dice.integer(1, 30),
+      .rounds = dice.chance(0.7) ? std::nullopt : std::optional<Index>(dice.integer(1, 30)),
       .raise_rounds = dice.chance(0.8),
       .max_iterations = dice.integer(20, 200),
       .tolerance = std::pow(10.0, -static_cast<double>(dice.integer(3, 11))),
@@ -383,8 +383,8 @@ int run(Index solves, std::uint64_t seed, Index only) {
       fmt::print(
           "solve {} (seed {}): {}, {}, {} agents, d = {}, k = {}, {} of {}, rounds {}, tolerance {:.0e}: {}: {}\n",
           solve_number, seed, problem.data, problem.faults, problem.W->agents(), problem.shards[0].dim(), problem.k,
-          name(problem.options.algorithm), name(problem.precision), problem.options.rounds, problem.options.tolerance,
-          name(status), complaint);
+          name(problem.options.algorithm), name(problem.precision), problem.options.rounds.value_or(0),
+          problem.options.tolerance, name(status), complaint);
     if (only >= 0) fmt::print("{}", notes);
     for (Tally* tally : {&all, &by_faults[problem.faults], &by_data[problem.data]})
       tally->add(status, !complaint.empty());

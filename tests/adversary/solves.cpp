@@ -57,7 +57,7 @@ Question draw_question(Dice& dice, Index k, Index d) {
   options.seed = dice.seed();
   const double accuracy = dice.one_of({0.0, 0.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8});
   if (accuracy > 0) {  // as the command line has it
-    options.sine_goal = accuracy;
+    options.accuracy = accuracy;
     options.tolerance = accuracy;
   } else if (dice.chance(0.5)) {
     options.tolerance = dice.one_of({1e-2, 1e-3, 1e-5, 1e-7, 1e-12});
@@ -82,7 +82,7 @@ Question draw_question(Dice& dice, Index k, Index d) {
     question.noise = dice.power_of_ten(-8, -3);
     options.method = SolveMethod::anpm;
   }
-  if (d <= k) options.oversample = -1;
+  if (d <= k) options.oversample.reset();
   return question;
 }
 
@@ -186,8 +186,8 @@ class Judge {
     const bool converged = result_.status == Status::converged;
     const bool noisy = question_.noise > 0;
     if (certificate_.sin_theta_bound < 1) check("bound", sine_, certificate_.sin_theta_bound * (1 + 1e-6) + doubt_);
-    if (!noisy && converged && question_.options.sine_goal > 0)
-      check("accuracy", sine_, question_.options.sine_goal + doubt_);
+    if (!noisy && converged && question_.options.accuracy)
+      check("accuracy", sine_, *question_.options.accuracy + doubt_);
     if (!noisy && converged && certificate_.sin_theta == Knowledge::estimate)
       check("estimate", sine_, 2 * certificate_.sin_theta_estimate + doubt_);
     if (certificate_.nothing_missed == Knowledge::bound) {
@@ -232,7 +232,7 @@ class Judge {
     const double size = static_cast<double>(AV.norm());
     const double residual = static_cast<double>((AV - V * Theta).norm());
     check("residual", residual, 1.01 * (certificate_.residual + certificate_.rounding) + 1e-300);
-    if (converged) check("tolerance", residual, 1.01 * (question_.options.tolerance * size + certificate_.rounding));
+    if (converged) check("tolerance", residual, 1.01 * (*question_.options.tolerance * size + certificate_.rounding));
   }
 
   void check_cluster() {
@@ -269,13 +269,13 @@ class Judge {
 
 std::string name(const Question& question) {
   const PowerOptions& options = question.options;
-  return fmt::format("{} {} accuracy {:g} tolerance {:g} start {} scale {:.1e} noise {:.1e}{} p-k {} T {}",
-                     name(options.method),
-                     question.precision == Precision::full     ? "double"
-                     : question.precision == Precision::single ? "single"
-                                                               : "mixed",
-                     options.sine_goal, options.tolerance, static_cast<int>(question.start), question.scale,
-                     question.noise, question.callback ? " callback" : "", options.oversample, options.max_iterations);
+  return fmt::format(
+      "{} {} accuracy {:g} tolerance {:g} start {} scale {:.1e} noise {:.1e}{} p-k {} T {}", name(options.method),
+      question.precision == Precision::full     ? "double"
+      : question.precision == Precision::single ? "single"
+                                                : "mixed",
+      options.accuracy.value_or(0), *options.tolerance, static_cast<int>(question.start), question.scale,
+      question.noise, question.callback ? " callback" : "", options.oversample.value_or(-1), options.max_iterations);
 }
 
 Verdict examine(std::uint64_t seed, std::uint64_t number) {

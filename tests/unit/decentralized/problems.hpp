@@ -14,7 +14,7 @@ struct Problem {
   std::string name = {};
   Index k = 0;
   GossipMatrix W = GossipMatrix::ring(1);
-  Damping damping = Damping::automatic;      ///< centred where A, and not each A_i, is positive semidefinite
+  std::optional<Damping> damping = {};       ///< centred where A, and not each A_i, is positive semidefinite
   std::vector<CovarianceShard> shards = {};  ///< either these
   std::vector<NodeOperator> nodes = {};      ///< or these
   Vector<double> eigenvalues = {};           ///< of A, all of them, by a dense eigensolver

@@ -213,7 +213,7 @@ TEST(GossipThatDrivesAgentsApart, IsPlainUntilRoundsAreCleanAndThenReachesTheAns
   const Problem problem = planted_problem(32, 1600, 16, 3, 0.7, 8);
   const Faults half{.links = {drop(0.5)}, .seed = 1};
   for (const Algorithm algorithm : tracked_algorithms)
-    for (const Index rounds : {DecentralizedOptions::automatic, Index{100}}) {
+    for (const std::optional<Index> rounds : {std::optional<Index>(), std::optional<Index>(100)}) {
       const DecentralizedOptions options{
           .algorithm = algorithm, .rounds = rounds, .max_iterations = 400, .tolerance = tight};
 

@@ -58,7 +58,7 @@ PowerResult<double> ambiguous() {
 std::string summary_of(PowerResult<double> power, double accuracy = 0) {
   Job job;
   job.input = "matrix.npy";
-  job.solve.power = {.rank = 10, .tolerance = 1e-10, .sine_goal = accuracy};
+  job.solve.power = {.rank = 10, .tolerance = 1e-10, .accuracy = accuracy};
   const Outcome outcome{.power = std::move(power), .audit = {}};
   return summary({.job = job, .dimension = 100, .outcome = outcome});
 }

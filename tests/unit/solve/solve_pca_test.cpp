@@ -77,7 +77,8 @@ TEST(SolvePca, SaysTheSameOfTheDataOnEveryWay) {
   const auto same = [&](const auto& found, double tolerance, const char* way) {
     EXPECT_EQ(found.power.status, Status::converged) << way;
     EXPECT_EQ(found.samples, 400) << way;
-    EXPECT_LE(test::reference_sin_theta(plain.power.basis, found.power.basis.template cast<double>()), tolerance) << way;
+    EXPECT_LE(test::reference_sin_theta(plain.power.basis, found.power.basis.template cast<double>()), tolerance)
+        << way;
     EXPECT_LE((found.mean.template cast<double>() - exact_mean(data)).norm(), 1e3 * tolerance) << way;
     const Vector<double> singular = found.singular_values.template cast<double>();
     EXPECT_LE((singular - plain.singular_values).norm(), tolerance * plain.singular_values.norm()) << way;
@@ -131,7 +132,7 @@ TEST(SolvePca, RefusesAPrecisionThatTheDataDoNotHave) {
   EXPECT_THROW((void)solve_pca<float>(floats, request), InvalidArgument);
   Rows rows(samples());
   EXPECT_THROW((void)solve_pca(rows, request), InvalidArgument);
-  EXPECT_THROW((void)solve_pca<double>(samples(), request, {.sharpen_to = 1e-8}), InvalidArgument);
+  EXPECT_THROW((void)solve_pca<double>(samples(), request, {.wished_accuracy = 1e-8}), InvalidArgument);
 }
 
 }  // namespace

@@ -134,10 +134,11 @@ TEST(Solve, AddsNoiseByNameAsTheOperatorWould) {
 TEST(Solve, TakesANoiseModelOfTheCallersOwn) {
   Request request = asking_for(3);
   Index calls = 0;
-  request.noise = NoiseModels{.in_double = {"mine", 0, [&](std::uint64_t, ConstBlockView<double>, BlockView<double> Xi) {
-                                              ++calls;
-                                              Xi.setZero();
-                                            }}};
+  request.noise =
+      NoiseModels{.in_double = {"mine", 0, [&](std::uint64_t, ConstBlockView<double>, BlockView<double> Xi) {
+                                  ++calls;
+                                  Xi.setZero();
+                                }}};
   const auto solved = solve_matrix<double>(borrow(problem().A), request);
   EXPECT_GT(calls, 3);
   EXPECT_LE(sine(solved.power), 1e-6);
@@ -209,8 +210,7 @@ TEST(Solve, RefusesWhatDoesNotGoTogether) {
   Request request = asking_for(3);
   request.settings.precision = Precision::mixed;
   request.audit = 0.1;
-  EXPECT_EQ(message_of([&] { check(request); }),
-            "precision = mixed: takes no `audit`, which follows one arithmetic");
+  EXPECT_EQ(message_of([&] { check(request); }), "precision = mixed: takes no `audit`, which follows one arithmetic");
   request.audit.reset();
   EXPECT_EQ(message_of([&] { (void)solve<double>(DenseSymmetric<double>(problem().A), request); }),
             "precision = mixed: needs the matrix in double and in single precision");

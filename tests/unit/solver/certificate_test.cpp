@@ -74,17 +74,17 @@ TEST(SineBound, HoldsForEveryTruthfulStatement) {
 TEST(SineEstimate, DoesNotBelieveAGapBesideAClusterOfAllCopiesThatTheSpaceHolds) {
   RitzPairs pairs{.theta = Vector<double>(9), .residuals = Vector<double>::Constant(9, 1e-9)};
   pairs.theta << 1, 1, 1, 1, 1, 1, 1, 1, 0.5;
-  EXPECT_LT(sine_estimate(pairs, 8), 1e-6);
+  EXPECT_LT(sin_theta_estimate(pairs, 8), 1e-6);
   pairs.most_copies = 8;
-  EXPECT_EQ(sine_estimate(pairs, 8), 1);
+  EXPECT_EQ(sin_theta_estimate(pairs, 8), 1);
 }
 
 TEST(SineEstimate, DoesNotBelieveAGapThatTheNextPairMayStillFill) {
   RitzPairs pairs{.theta = Vector<double>(3), .residuals = Vector<double>::Constant(3, 1e-6)};
   pairs.theta << 1, 1 - 1e-5, 0.5;
-  EXPECT_LT(sine_estimate(pairs, 1), 1e-4);  // from beyond the two
-  pairs.residuals(2) = 0.4;                  // on its way up
-  EXPECT_GE(sine_estimate(pairs, 1), 0.1);
+  EXPECT_LT(sin_theta_estimate(pairs, 1), 1e-4);  // from beyond the two
+  pairs.residuals(2) = 0.4;                       // on its way up
+  EXPECT_GE(sin_theta_estimate(pairs, 1), 0.1);
   EXPECT_FALSE(believable(pairs, 2, 1e-3));
 }
 

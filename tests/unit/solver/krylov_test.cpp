@@ -76,7 +76,7 @@ TEST(Krylov, FindsMoreCopiesOfAnEigenvalueThanItsBlockHasColumns) {
           A(i, i) = i < copies ? 1 - spread * double(i) / double(copies)
                                : std::max(std::pow(0.9, i - copies + 1), 0.3 * double(d - i) / double(d));
         PowerOptions options = krylov(k, goal);
-        options.sine_goal = goal;
+        options.accuracy = goal;
         const auto result = principal_subspace<double>(DenseSymmetric<double>(A), options);
         const double truth = reference_sin_theta(Block<double>::Identity(d, k), result.basis);
         ASSERT_EQ(result.status, Status::converged) << copies << ", spread " << spread << ", goal " << goal;
@@ -134,7 +134,7 @@ TEST(Krylov, EstimatesTheSineOnTheSafeSideAsThePowerMethodDoes) {
       for (const std::size_t k : {1, 5, 9})
         for (const double goal : {1e-1, 1e-2, 1e-4, 1e-7}) {
           if (values[k - 1] == values[k]) continue;  // no gap
-          PowerOptions options{.rank = static_cast<Index>(k), .method = method, .tolerance = goal, .sine_goal = goal};
+          PowerOptions options{.rank = static_cast<Index>(k), .method = method, .tolerance = goal, .accuracy = goal};
           options.max_iterations = 5000;
           const auto result = principal_subspace<double>(DenseSymmetric<double>(planted.A), options);
           const double truth = reference_sin_theta(planted.top(static_cast<Index>(k)), result.basis);

@@ -230,7 +230,7 @@ TEST(Pca, GoesOnToTheSineAskedForWhereTheToleranceLeavesSmallVariancesBlurred) {
     chosen.power.oversample = 1;
     const auto blurred = pca<double>(data, chosen);
 
-    chosen.sharpen_to = 1e-8;
+    chosen.wished_accuracy = 1e-8;
     const auto sharp = pca<double>(data, chosen);
 
     EXPECT_GT(test::reference_sin_theta(answer.components, blurred.power.basis), 1e-7);
@@ -248,7 +248,7 @@ TEST(Pca, KeepsItsObserverWhenItGoesOn) {
   chosen.power.tolerance = 1e-6;
   chosen.power.oversample = 1;
   const Index before = pca<double>(data, chosen).power.iterations;
-  chosen.sharpen_to = 1e-8;
+  chosen.wished_accuracy = 1e-8;
   Hooks<double> hooks;
   hooks.observe = [before](const Iteration<double>& now) { return now.entry.t <= before; };
 

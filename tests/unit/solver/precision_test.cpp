@@ -57,7 +57,7 @@ TEST(MixedPrecision, WithoutACertificateIsNoSlower) {
   Index passes[2] = {};
   for (const Certify level : {Certify::none, Certify::full}) {
     const auto result = mixed_precision_subspace(DenseSymmetric<float>(A_single), DenseSymmetric<double>(problem().A),
-                                                 {.rank = 4, .sine_goal = 1e-2, .certify = level});
+                                                 {.rank = 4, .accuracy = 1e-2, .certify = level});
     EXPECT_EQ(result.status, Status::converged);
     passes[level == Certify::full] = result.passes;
   }

@@ -49,7 +49,7 @@ TEST(NoWrongWord, InsideClustersOfAnySpacing) {
         const DenseSymmetric<float> A_single(rounded);
         for (const double accuracy : {0.0, 1e-2}) {
           PowerOptions options{.rank = n / 2};
-          if (accuracy > 0) options.tolerance = options.sine_goal = accuracy;
+          if (accuracy > 0) options.tolerance = options.accuracy = accuracy;
           const auto what = "spacing " + std::to_string(spacing) + " n " + std::to_string(n);
           expect_true(principal_subspace<double>(A, options), problem.top(n / 2), accuracy, what);
           if (accuracy > 0)
@@ -103,7 +103,7 @@ TEST(NoWrongWord, OfEigenvectorsWhoseRoundingIsAlikeInEveryColumn) {
     const Block<double> H = hadamard(d), A = H * values.asDiagonal() * H.transpose();
     for (const double accuracy : {1e-3, 1e-8}) {
       PowerOptions options{.rank = 4, .tolerance = accuracy};
-      options.sine_goal = accuracy;
+      options.accuracy = accuracy;
       expect_true(principal_subspace<double>(DenseSymmetric<double>(A), options), H.leftCols(4), accuracy, "double");
       const Block<float> rounded = A.cast<float>();
       const auto single = principal_subspace<float>(DenseSymmetric<float>(rounded), options);
@@ -209,7 +209,7 @@ TEST(AnEmptySparseMatrix, IsAmbiguousAsADenseOneIs) {
   empty.row_start.assign(31, 0);
   PcaOptions<double> options;
   options.power.rank = 2;
-  options.sharpen_to = 1e-6;
+  options.wished_accuracy = 1e-6;
   EXPECT_EQ(pca<double>(empty, options).power.status, Status::ambiguous);
   EXPECT_EQ(pca<double>(Block<double>(Block<double>::Zero(30, 6)), options).power.status, Status::ambiguous);
 }

@@ -108,7 +108,7 @@ TEST(Plan, GuaranteesOneHundredAndThirtyOneRoundsOnHeart) {
 
 TEST(Plan, CountsTheBytesAnAgentSends) {
   const PlanRow adepm = row_of(plan(heart()), Method::adepm);
-  const Traffic& traffic = *adepm.predicted_traffic;
+  const AgentTraffic& traffic = *adepm.predicted_traffic;
   const double block = 13 * 3 * 8;  // d x (k+1) doubles
 
   EXPECT_EQ(adepm.block_columns, 3);
