@@ -17,6 +17,7 @@ extensions = ["myst_parser", "breathe", "autoapi.extension", "sphinx.ext.napoleo
 myst_enable_extensions = ["dollarmath"]
 myst_dmath_double_inline = True
 myst_heading_anchors = 4
+smartquotes = False  # it would make one dash of two, in options as well
 
 breathe_projects = {"hearsay": str(work / "doxygen" / "xml")}
 breathe_default_project = "hearsay"
@@ -29,7 +30,7 @@ suppress_warnings = ["duplicate_declaration.cpp", "misc.highlighting_failure", "
 # Read, not imported: no extension need be compiled for it.
 autoapi_dirs = [str(work / "python" / "hearsay")]
 autoapi_root = "python"
-autoapi_options = ["members", "undoc-members", "show-module-summary", "imported-members"]
+autoapi_options = ["members", "inherited-members", "show-module-summary", "imported-members"]
 autoapi_own_page_level = "class"
 autoapi_add_toctree_entry = False
 autoapi_file_patterns = ["*.pyi", "*.py"]
@@ -45,6 +46,9 @@ html_show_sourcelink = False
 html_copy_source = False
 
 
+MAY_BREAK = "\N{ZERO WIDTH SPACE}"
+
+
 def mathml(self, node):
     """Formulas that the browser draws itself: no script, nothing fetched."""
     block = isinstance(node, nodes.math_block)
@@ -53,16 +57,41 @@ def mathml(self, node):
     raise nodes.SkipNode
 
 
+as_written = {}
+
+
+def keep(app, what, name, obj, options, lines):
+    """Of an attribute, before napoleon takes the words before a colon for its type."""
+    if what in ("attribute", "data", "property"):
+        as_written[name] = list(lines)
+
+
 def plain_words(app, what, name, obj, options, lines):
     """In our docstrings |x| is an absolute value and components_ a name; Sphinx would look them up."""
+    lines[:] = as_written.pop(name, lines)
     for number, line in enumerate(lines):
-        field, prose = re.match(r"(\s*:\w+ [^:]*:|\s*\.\. .*|)(.*)", line).groups()
-        parts = prose.split("``")
+        if line.lstrip().startswith(("..", ">>>")):
+            continue
+        field = re.match(r"\s*:(?:ivar|vartype) [^:]*:", line)
+        if field:  # of many attributes at once: Sphinx takes the first words for a type
+            line = field[0].replace(", ", f",{MAY_BREAK}") + line[field.end():]
+        parts = line.split("``")
         parts[::2] = [re.sub(r"\b(\w+)_(?!\w)", r"\1\\_", re.sub(r"(?<!\\)\|", r"\\|", part)) for part in parts[::2]]
-        lines[number] = field + "``".join(parts)
+        lines[number] = "``".join(parts)
+
+
+def typeset(app, doctree):
+    """A dash between a name and what it is; values with bars between them may be broken there in a table."""
+    for text in list(doctree.findall(nodes.Text)):
+        if text == " -- ":
+            text.parent.replace(text, nodes.Text(" – "))
+        elif "|" in text and isinstance(text.parent, nodes.paragraph) and isinstance(text.parent.parent, nodes.entry):
+            text.parent.replace(text, nodes.Text(text.replace("|", f"|{MAY_BREAK}")))
 
 
 def setup(app):
+    app.connect("doctree-read", typeset)
+    app.connect("autodoc-process-docstring", keep, priority=100)
     app.connect("autodoc-process-docstring", plain_words, priority=900)  # after napoleon
     app.add_html_math_renderer("mathml", (mathml, None), (mathml, None))
 
