@@ -30,6 +30,43 @@ std::string with_thousands(double value, int digits) {
   return fmt::format("{} {}", text.substr(0, thousands), text.substr(thousands));  // 10 000
 }
 
+constexpr double least_size = 8;  // below it nobody reads: what is too long even so is shortened
+
+// A character in ems, at most: fonts differ, and DejaVu Sans is the widest that the style sheet names.
+double ems(char c) {
+  constexpr std::string_view narrow = " .,:;'|!()[]fijlrt-/I", wide = "mwMW@%";
+  return narrow.find(c) != narrow.npos ? 0.42 : wide.find(c) != wide.npos ? 1.0 : c >= 'A' && c <= 'Z' ? 0.78 : 0.64;
+}
+
+double width_of(std::string_view text, double size) {
+  double width = 0;
+  for (const char c : text)
+    if ((static_cast<unsigned char>(c) & 0xC0) != 0x80) width += size * ems(c);
+  return width;
+}
+
+double width_of(const Tick& tick, double size) {
+  return width_of(tick.text, size) + width_of(tick.raised, size * 5 / 7);
+}
+
+std::string svg_of(const Tick& tick) {
+  return tick.raised.empty() ? tick.text
+                             : fmt::format("{}<tspan dy=\"-5\" class=\"hs-up\">{}</tspan>", tick.text, tick.raised);
+}
+
+double fitting_size(double size, double width, double room) { return width > room ? size * room / width : size; }
+
+std::string size_attribute(double size, double usual) {
+  return size < usual ? fmt::format(" style=\"font-size:{:.1f}px\"", std::floor(10 * size) / 10) : "";
+}
+
+// One size for the labels of an axis.
+double size_of_labels(const std::vector<Tick>& ticks, double room) {
+  double size = text_size;
+  for (const Tick& tick : ticks) size = std::min(size, fitting_size(text_size, width_of(tick, text_size), room));
+  return size;
+}
+
 }  // namespace
 
 Scale::Scale(const experiments::Axis& axis, double least, double most, bool tight, double from, double to)
@@ -53,10 +90,11 @@ std::vector<Tick> Scale::decades() const {
   const int step = std::max(1, static_cast<int>(std::ceil((high_ - low_) / 8)));
   const int first = step * static_cast<int>(std::ceil((low_ - 1e-9) / step));  // so that 1 is among them
   for (int n = first; n <= high_ + 1e-9; n += step)
-    ticks.push_back({at(n), n == 0   ? "1"
-                            : n == 1 ? "10"
-                                     : fmt::format("10<tspan dy=\"-5\" class=\"hs-up\">{}</tspan>",
-                                                   n < 0 ? fmt::format("−{}", -n) : fmt::to_string(n))});
+    ticks.push_back({.at = at(n),
+                     .text = n == 0 ? "1" : "10",
+                     .raised = n == 0 || n == 1 ? ""
+                               : n < 0          ? fmt::format("−{}", -n)
+                                                : fmt::to_string(n)});
   return ticks;
 }
 
@@ -72,7 +110,7 @@ std::vector<Tick> Scale::round_numbers() const {
     if (values.empty() || value > values.back()) values.push_back(value);
   }
   std::vector<Tick> ticks;
-  for (const double value : values) ticks.push_back({at(value), with_thousands(value, digits_for(values))});
+  for (const double value : values) ticks.push_back({at(value), with_thousands(value, digits_for(values)), {}});
   return ticks;
 }
 
@@ -82,32 +120,49 @@ void Extent::include(double value, bool logarithmic) {
   most = std::max(most, value);
 }
 
+std::string fitted_text(std::string_view classes, std::string_view place, std::string_view text, double usual,
+                        double room) {
+  const double wanted = fitting_size(usual, width_of(text, usual), room), size = std::max(wanted, least_size);
+  const auto fit = static_cast<std::size_t>(static_cast<double>(letters(text)) * std::min(1.0, wanted / size));
+  return fmt::format("<text class=\"{}\" {}{}>{}</text>\n", classes, place, size_attribute(size, usual),
+                     html_safe(shortened(text, std::max<std::size_t>(1, fit))));
+}
+
 std::string title_svg(std::string_view title) {
-  return fmt::format("<text class=\"hs-title\" x=\"{:.1f}\" y=\"20\" text-anchor=\"middle\">{}</text>\n",
-                     panel_width / 2, html_safe(title));
+  return fitted_text("hs-title", fmt::format("x=\"{:.1f}\" y=\"20\" text-anchor=\"middle\"", panel_width / 2), title,
+                     title_size, panel_width - 2 * page_margin);
 }
 
 std::string axes_svg(const std::vector<Tick>& across, const std::vector<Tick>& up, std::string_view x_label,
                      std::string_view y_label) {
-  const double end = plot_left + plot_width;
+  const double end = plot_left + plot_width, middle = plot_left + plot_width / 2;
   std::string drawn;
-  for (const auto& [at, text] : up)
+  const double up_size = size_of_labels(up, plot_left - 7 - y_label_end);
+  for (const Tick& tick : up)
     drawn += fmt::format(
         "<path class=\"hs-grid\" d=\"M{0:.1f} {1:.1f}H{2:.1f}\"/><text class=\"hs-t\" x=\"{3:.1f}\" "
-        "y=\"{4:.1f}\" text-anchor=\"end\">{5}</text>\n",
-        plot_left, at, end, plot_left - 7, at + 4.5, text);
-  for (const auto& [at, text] : across)
+        "y=\"{4:.1f}\" text-anchor=\"end\"{5}>{6}</text>\n",
+        plot_left, tick.at, end, plot_left - 7, tick.at + 4.5, size_attribute(up_size, text_size), svg_of(tick));
+  double apart = plot_width;
+  for (std::size_t i = 1; i < across.size(); ++i) apart = std::min(apart, across[i].at - across[i - 1].at);
+  const double across_size = size_of_labels(across, apart - 2);
+  for (const Tick& tick : across) {
+    // A tick may stand at the end of the axis: its label stays on the page.
+    const double last = panel_width - page_margin - width_of(tick, across_size) / 2;
     drawn += fmt::format(
-        "<path class=\"hs-grid\" d=\"M{0:.1f} {1:.1f}V{2:.1f}\"/><text class=\"hs-t\" x=\"{0:.1f}\" "
-        "y=\"{3:.1f}\" text-anchor=\"middle\">{4}</text>\n",
-        at, plot_top, plot_bottom, plot_bottom + 18, text);
+        "<path class=\"hs-grid\" d=\"M{0:.1f} {1:.1f}V{2:.1f}\"/><text class=\"hs-t\" x=\"{3:.1f}\" "
+        "y=\"{4:.1f}\" text-anchor=\"middle\"{5}>{6}</text>\n",
+        tick.at, plot_top, plot_bottom, std::min(tick.at, last), plot_bottom + 18,
+        size_attribute(across_size, text_size), svg_of(tick));
+  }
   drawn += fmt::format("<path class=\"hs-frame\" d=\"M{} {}V{}H{}\"/>\n", plot_left, plot_top, plot_bottom, end);
-  drawn += fmt::format("<text class=\"hs-t\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n",
-                       plot_left + plot_width / 2, plot_bottom + 38, html_safe(x_label));
-  drawn += fmt::format(
-      "<text class=\"hs-t\" transform=\"translate(15 {:.1f}) rotate(-90)\" text-anchor=\"middle\">"
-      "{}</text>\n",
-      plot_top + plot_height / 2, html_safe(y_label));
+  drawn +=
+      fitted_text("hs-t", fmt::format("x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\"", middle, plot_bottom + 38),
+                  x_label, text_size, 2 * (panel_width - page_margin - middle));
+  drawn += fitted_text(
+      "hs-t",
+      fmt::format("transform=\"translate(15 {:.1f}) rotate(-90)\" text-anchor=\"middle\"", plot_top + plot_height / 2),
+      y_label, text_size, 2 * (plot_top - page_margin) + plot_height);
   return drawn;
 }
 
@@ -200,8 +255,8 @@ std::string charts_svg(const std::vector<Chart>& charts, const std::string& titl
   const double across = panel_width * static_cast<double>(columns);
   const std::string head =
       title.empty() ? ""
-                    : fmt::format("<text class=\"hs-title\" x=\"{}\" y=\"26\" text-anchor=\"middle\">{}</text>\n",
-                                  across / 2, html_safe(title));
+                    : fitted_text("hs-title", fmt::format("x=\"{}\" y=\"26\" text-anchor=\"middle\"", across / 2),
+                                  title, title_size, across - 2 * page_margin);
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" "
       "height=\"{1}\" viewBox=\"0 0 {0} {1}\" role=\"img\">\n<title>{2}</title>\n<style>\n{3}</style>\n"

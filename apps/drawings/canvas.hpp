@@ -12,8 +12,10 @@
 namespace hearsay::app {
 
 /// A panel, in the units of its drawing.
-inline constexpr double panel_width = 480, plot_left = 66, plot_right = 14, plot_top = 34, plot_height = 270;
-inline constexpr double below_plot = 52, legend_row = 21;
+inline constexpr double panel_width = 480, plot_left = 66, plot_right = 24, plot_top = 34, plot_height = 270;
+inline constexpr double below_plot = 52, legend_row = 21, page_margin = 3;
+inline constexpr double text_size = 14, title_size = 15, small_size = 12;  // as in the style sheet
+inline constexpr double y_label_end = 18;                                  // the label runs upwards at the left edge
 inline constexpr double plot_width = panel_width - plot_left - plot_right, plot_bottom = plot_top + plot_height;
 
 /// A drawing of the width of a panel, ready to be put on a page or into a file.
@@ -26,7 +28,8 @@ struct Chart {
 
 struct Tick {
   double at;
-  std::string text;  ///< SVG
+  std::string text;         ///< SVG
+  std::string raised = {};  ///< an exponent
 };
 
 /// From numbers to places along one axis.
@@ -55,6 +58,11 @@ struct Extent {
   void include(double value, bool logarithmic = false);
   bool empty() const { return !(least <= most); }
 };
+
+/// A text that takes no more room than there is: smaller where it must be, and shortened where that is not enough.
+/// `place`: its attributes of position.
+std::string fitted_text(std::string_view classes, std::string_view place, std::string_view text, double usual_size,
+                        double room);
 
 /// Title, grid, frame, ticks and labels of a plot.
 std::string title_svg(std::string_view title);

@@ -8,8 +8,6 @@
 #include <limits>
 #include <numbers>
 
-#include "formats/escapes.hpp"
-
 namespace hearsay::app {
 
 namespace {
@@ -18,9 +16,14 @@ constexpr std::size_t colours = 10;              // g0 to g9 of the style sheet
 constexpr std::size_t most_named = 12;           // groups that a legend can hold, and a plot can bear the names of
 constexpr std::size_t most_labelled_nodes = 36;  // whose names fit around a circle
 
+// On the page, whatever the text.
 std::string text(std::string_view classes, double x, double y, std::string_view anchor, std::string_view content) {
-  return fmt::format("<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", classes, x, y,
-                     anchor, html_safe(content));
+  const double before = x - page_margin, after = panel_width - page_margin - x;
+  return fitted_text(classes, fmt::format("x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\"", x, y, anchor), content,
+                     classes.ends_with("hs-s") ? small_size : text_size,
+                     anchor == "start" ? after
+                     : anchor == "end" ? before
+                                       : 2 * std::min(before, after));
 }
 
 // 1, 2, 3, ... or every fifth, every tenth.

@@ -6,8 +6,6 @@
 #include <cmath>
 #include <limits>
 
-#include "formats/escapes.hpp"
-
 namespace hearsay::app {
 
 namespace {
@@ -97,8 +95,8 @@ std::string legend(const experiments::PanelSpec& spec) {
     drawn += fmt::format("<path class=\"hs-l c{}\" stroke-dasharray=\"{}\" d=\"M{:.1f} {:.1f}h36\"/>", style,
                          dashes[style], x, y);
     drawn += marker(style, x + 18, y);
-    drawn += fmt::format("<text class=\"hs-t\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", x + 44, y + 4.5,
-                         html_safe(spec.curves[c].name));
+    drawn += fitted_text("hs-t", fmt::format("x=\"{:.1f}\" y=\"{:.1f}\"", x + 44, y + 4.5), spec.curves[c].name,
+                         text_size, std::min(column_width, panel_width - page_margin - x) - 44);
   }
   return drawn;
 }

@@ -134,9 +134,12 @@ class PCA(LinearProjection):
     ----------
     components_ : ndarray (n_components_, n_features_in_)
         By decreasing variance; the largest entry of each is positive.
-    explained_variance_, explained_variance_ratio_, singular_values_, mean_, noise_variance_, n_components_, n_samples_,
-    n_iter_, n_features_in_, feature_names_in_
-        As in scikit-learn. ``n_iter_`` is at least 1; ``info_.iterations`` has the solver's count.
+    explained_variance_, explained_variance_ratio_, singular_values_, mean_, noise_variance_ : ndarray or float
+        As in scikit-learn.
+    n_components_, n_samples_, n_features_in_, feature_names_in_ : int or ndarray
+        As in scikit-learn.
+    n_iter_ : int
+        At least 1; ``info_.iterations`` has the solver's count.
     converged_ : bool
     status_ : str
         Why it ended: "converged", "noise_floor", "rounding_floor", "ambiguous", "iteration_limit",

@@ -104,8 +104,9 @@ class SpectralClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     labels_ : ndarray (nodes,)
         The cluster of each node; 0 is the largest.
     inertia_ : float
-    embedding_, eigenvalues_, n_connected_components_, converged_, status_, residual_, certificate_, n_iter_, history_,
-    info_
+    embedding_, eigenvalues_, n_connected_components_
+        As in SpectralEmbedding.
+    converged_, status_, residual_, certificate_, n_iter_, history_, info_
         As in SpectralEmbedding.
 
     Examples

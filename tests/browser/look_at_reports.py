@@ -1,7 +1,8 @@
 """look_at_reports.py HEARSAY: lets the program write a page with --report for every command, and opens each in headless Chromium.
 
 Narrow and wide, light and dark: every figure must be drawn, no text may stick out or lie on another, nothing may stick
-out sideways, no request may leave the page and the console must stay silent. Ends with 77, and says why, where there is no Chromium.
+out sideways, no request may leave the page and the console must stay silent. The pictures of the demo and of --report, files of
+their own, keep their texts on the page as well. Ends with 77, and says why, where there is no Chromium.
 """
 
 import pathlib
@@ -37,6 +38,26 @@ PAGES = [
     (["decentralized", "digits", "-k", "2", "--agents", "36", "--topology", "regular:4", "--reference", "exact"], 4),
 ]
 
+# The command and its option that names a file: pictures that stand alone.
+PICTURES = [
+    (["demo"], "--svg"),
+    (["pca", "digits", "-k", "10"], "--report"),
+    (["decentralized", "digits", "-k", "9", "--agents", "10", "--reference", "exact"], "--report"),
+]
+
+
+def problems_of_picture(browser, picture):
+    """On a page of its own, where the browser measures its texts."""
+    page = picture.with_suffix(".html")
+    drawing = picture.read_text().split("?>", 1)[1]
+    page.write_text(f'<!doctype html><meta charset="utf-8"><body class="panels">{drawing}</body>')
+    seen, _ = look(browser, page, 1600, "light")
+    for figure in seen["figures"]:
+        if figure["texts"]:
+            yield f"{figure['texts']} texts stick out or are empty"
+    if len(seen["figures"]) != 1:
+        yield f"{len(seen['figures'])} drawings in one file"
+
 
 def problems_of(figures):
     for figure in figures:
@@ -68,6 +89,12 @@ def main():
                         found.append(f"{len(seen['figures'])} figures, and there should be {figures}")
                     print(f"{' '.join(command)}: {width} pixels, {scheme}: {'; '.join(found) or 'all well'}")
                     failed = failed or bool(found)
+        for number, (command, option) in enumerate(PICTURES):
+            picture = directory / f"picture-{number}.svg"
+            subprocess.run([sys.argv[1], *command, option, picture.name], cwd=directory, capture_output=True, check=True, timeout=120)
+            found = list(problems_of_picture(browser, picture))
+            print(f"{' '.join(command)} {option}: {'; '.join(found) or 'all well'}")
+            failed = failed or bool(found)
     return 1 if failed else 0
 
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 namespace hearsay::app {
 namespace {
@@ -93,6 +94,64 @@ TEST(Figures, StandAloneInAFile) {
   EXPECT_NE(svg.find("prefers-color-scheme"), svg.npos);
   EXPECT_NE(svg.find("three &amp; more"), svg.npos);
   EXPECT_EQ(count(svg, "<clipPath id="), 3u);
+}
+
+// Where a text begins and ends, when a letter takes 9 units of its usual 14 (a digit of DejaVu Sans takes 8.9).
+struct Reach {
+  double begin, end;
+};
+
+double attribute(const std::string& element, const std::string& name, double otherwise) {
+  const std::size_t at = element.find(name);
+  return at == element.npos ? otherwise : std::stod(element.substr(at + name.size()));
+}
+
+std::vector<Reach> reaches(const std::string& svg) {
+  std::vector<Reach> found;
+  for (std::size_t at = svg.find("<text "); at != svg.npos; at = svg.find("<text ", at + 1)) {
+    const std::size_t tag_end = svg.find('>', at), end = svg.find("</text>", at);
+    const std::string tag = svg.substr(at, tag_end - at), text = svg.substr(tag_end + 1, end - tag_end - 1);
+    if (tag.find("rotate") != tag.npos) continue;
+    const double x = attribute(tag, " x=\"", 0);
+    const double width = static_cast<double>(letters(text.substr(0, text.find('<')))) * 9 *
+                         attribute(tag, "font-size:", text_size) / text_size;
+    const double before = tag.find("\"middle\"") != tag.npos ? width / 2 : tag.find("\"end\"") != tag.npos ? width : 0;
+    found.push_back({x - before, x - before + width});
+  }
+  return found;
+}
+
+class FiguresUpTo : public testing::TestWithParam<double> {};
+
+TEST_P(FiguresUpTo, KeepEveryTextOnThePage) {
+  PanelSpec spec = panel(2, false);
+  spec.y.logarithmic = false;
+  spec.title = std::string(90, 'n');
+  spec.x.label = std::string(90, '5');
+  spec.curves[1].name = std::string(80, 'a');
+  Band band = falling(GetParam());
+  for (double& x : band.x) x *= GetParam() / 100;
+
+  const auto found = reaches(panel_svg({spec, {band, band}}, "id"));
+
+  EXPECT_GE(found.size(), 10u);
+  for (const auto& [begin, end] : found) {
+    EXPECT_GE(begin, 0);
+    EXPECT_LE(end, panel_width);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, FiguresUpTo, testing::Values(1, 12, 1400, 20000, 600000, 5e6, 3e-4, 1e300, 1e-300));
+
+TEST(Figures, KeepLongTicksOnThePage) {
+  PanelSpec spec = panel(1, false);
+  spec.x.low = 1e8, spec.x.high = 1e8 + 5e-6;
+  spec.y = {.label = "y", .low = 1e8, .high = 1e8 + 5e-6};
+
+  for (const auto& [begin, end] : reaches(panel_svg({spec, {falling(1)}}, "id"))) {
+    EXPECT_GE(begin, 0);
+    EXPECT_LE(end, panel_width);
+  }
 }
 
 }  // namespace
