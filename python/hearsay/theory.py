@@ -18,6 +18,35 @@ from typing import NamedTuple
 
 from hearsay._core import theory as _theory
 
+NOISE_CONSTANT: float = _theory.noise_constant
+"""c = 1/32 of the noise conditions."""
+START_CONSTANT: float = _theory.start_constant
+"""c_1 = 31/15 of the envelope."""
+SMALL_BETA_CONSTANT: float = _theory.small_beta_constant
+"""c_2 = 217/240 of the small-beta theorem."""
+
+
+class Tolerance(NamedTuple):
+    """Bounds on the two parts of the noise, in spectral norm."""
+
+    outside: float
+    """On ||U_-k' Xi_t||."""
+    inside: float
+    """On ||U_k' Xi_t||."""
+
+
+class Damped(NamedTuple):
+    """The problem the recurrence sees."""
+
+    shift: float
+    """Subtracted from A: edge/2 centred, 0 symmetric."""
+    lambda_k: float
+    beta: float
+    delta: float
+
+
+# Below: written by ./dev theory from the table in python/src/theory.cpp.
+
 __all__ = [
     "NOISE_CONSTANT",
     "SMALL_BETA_CONSTANT",
@@ -70,35 +99,6 @@ __all__ = [
     "worst_cosine",
 ]
 
-NOISE_CONSTANT: float = _theory.noise_constant
-"""c = 1/32 of the noise conditions."""
-START_CONSTANT: float = _theory.start_constant
-"""c_1 = 31/15 of the envelope."""
-SMALL_BETA_CONSTANT: float = _theory.small_beta_constant
-"""c_2 = 217/240 of the small-beta theorem."""
-
-
-class Tolerance(NamedTuple):
-    """Bounds on the two parts of the noise, in spectral norm."""
-
-    outside: float
-    """On ||U_-k' Xi_t||."""
-    inside: float
-    """On ||U_k' Xi_t||."""
-
-
-class Damped(NamedTuple):
-    """The problem the recurrence sees."""
-
-    shift: float
-    """Subtracted from A: edge/2 centred, 0 symmetric."""
-    lambda_k: float
-    beta: float
-    delta: float
-
-
-# ---- Scaled Chebyshev polynomials -----------------------------------------------------------------------------------
-
 
 def roots(x: float, beta: float) -> tuple[complex, complex]:
     """x+ and x-: the roots of z^2 - x z + beta, the larger in magnitude first."""
@@ -132,9 +132,6 @@ def log_abs_p(t: int, x: float, beta: float) -> float:
 def log_abs_q(t: int, x: float, beta: float) -> float:
     """log|q_t(x)|, where q_t itself may leave the range of a float."""
     return _theory.log_abs_q(t, x, beta)
-
-
-# ---- Rates ----------------------------------------------------------------------------------------------------------
 
 
 def optimal_beta(lambda_next: float) -> float:
@@ -178,10 +175,7 @@ def asymptotic_rate(lambda_k: float, lambda_next: float, beta: float) -> float:
 
 def damped(lambda_k: float, edge: float, damping: str = "centred") -> Damped:
     """The problem the recurrence sees once [0, edge] (centred) or [-edge, edge] (symmetric) has been damped."""
-    return Damped(*_theory.damped(lambda_k, edge, damping))
-
-
-# ---- Iterations -----------------------------------------------------------------------------------------------------
+    return _theory.damped(lambda_k, edge, damping)
 
 
 def iterations_anpm(lambda_k: float, beta: float, epsilon: float, start_tangent: float) -> float:
@@ -225,9 +219,6 @@ def random_start_tangent(dimension: int, rank: int, tau: float = 1.0) -> float:
     return _theory.random_start_tangent(dimension, rank, tau)
 
 
-# ---- Envelopes ------------------------------------------------------------------------------------------------------
-
-
 def envelope(t: int, lambda_k: float, beta: float, epsilon: float, start_tangent: float) -> float:
     """epsilon/2 + c_1 h_0 (1 - sqrt(Delta)/2)^t: tan(theta_k) stays below it while the noise is allowed."""
     return _theory.envelope(t, lambda_k, beta, epsilon, start_tangent)
@@ -248,34 +239,28 @@ def lower_bound_tangent(t: int, lambda_k: float, beta: float, start_tangent: flo
     return _theory.lower_bound_tangent(t, lambda_k, beta, start_tangent)
 
 
-# ---- Noise ----------------------------------------------------------------------------------------------------------
-
-
 def noise_anpm(lambda_k: float, beta: float, epsilon: float, cos_theta: float) -> Tolerance:
     """What the main theorem allows: c (lambda_k - 2 sqrt(beta)) times epsilon, and times cos(theta_k)."""
-    return Tolerance(*_theory.noise_anpm(lambda_k, beta, epsilon, cos_theta))
+    return _theory.noise_anpm(lambda_k, beta, epsilon, cos_theta)
 
 
 def noise_npm(lambda_k: float, lambda_next: float, epsilon: float, cos_theta: float) -> Tolerance:
     """What is allowed for small beta, and without momentum."""
-    return Tolerance(*_theory.noise_npm(lambda_k, lambda_next, epsilon, cos_theta))
+    return _theory.noise_npm(lambda_k, lambda_next, epsilon, cos_theta)
 
 
 def noise_xu_order(
     t: int, iterations: int, lambda_1: float, lambda_k: float, beta: float, start_tangent: float
 ) -> Tolerance:
     """Order, at step t of so many: what the earlier analysis allows (Xu 2023)."""
-    return Tolerance(*_theory.noise_xu_order(t, iterations, lambda_1, lambda_k, beta, start_tangent))
+    return _theory.noise_xu_order(t, iterations, lambda_1, lambda_k, beta, start_tangent)
 
 
 def noise_xu_worst_order(
     iterations: int, lambda_1: float, lambda_k: float, beta: float, start_tangent: float
 ) -> Tolerance:
     """The least of noise_xu_order over all steps."""
-    return Tolerance(*_theory.noise_xu_worst_order(iterations, lambda_1, lambda_k, beta, start_tangent))
-
-
-# ---- Floors ---------------------------------------------------------------------------------------------------------
+    return _theory.noise_xu_worst_order(iterations, lambda_1, lambda_k, beta, start_tangent)
 
 
 def floor_constant_push(psi: float, lambda_k: float, lambda_j: float) -> float:
@@ -295,10 +280,7 @@ def floor_white_entry(sigma: float, lambda_k: float, lambda_j: float, beta: floa
 
 def floor_white(sigma: float, wanted: Sequence[float], unwanted: Sequence[float], beta: float) -> float:
     """sqrt(E||H||_F^2) under N(0, sigma^2) noise: tan(theta_k) itself for k = 1, above it otherwise."""
-    return _theory.floor_white(sigma, list(wanted), list(unwanted), beta)
-
-
-# ---- Gossip ---------------------------------------------------------------------------------------------------------
+    return _theory.floor_white(sigma, wanted, unwanted, beta)
 
 
 def gossip_omega(gamma: float) -> float:

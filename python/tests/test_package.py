@@ -1,11 +1,15 @@
 """The package as a whole: types, examples, documentation, and what it does to a process."""
 
+import ast
 import doctest
 import importlib
+import inspect
 import multiprocessing
 import os
 import pathlib
+import pydoc
 import re
+import runpy
 import subprocess
 import sys
 import warnings
@@ -124,9 +128,25 @@ def test_the_stub_names_everything_the_extension_has():
 
     modules = {"annotations", "Callable", "Any", "np", "npt"}
     assert public(vars(_core)) == (public(stub) | set(stub["__annotations__"])) - modules
-    assert public(vars(_core.theory)) == public(vars(stub["theory"])) | set(stub["theory"].__annotations__)
     for name in ("Noise", "Iteration", "GossipMatrix", "GossipSpectrum", "DecentralizedIteration"):
         assert public(vars(getattr(_core, name))) == public(vars(stub[name])), name
+
+
+def test_the_functions_of_the_theory_are_those_of_the_extensions_table():
+    written = runpy.run_path(str(SOURCE / "tools" / "write_theory.py"))
+    text = (INSTALLED / "theory.py").read_text()
+
+    assert len(written["functions"]()) > 40
+    expected = ast.dump(ast.parse(written["with_functions"](text)))
+    assert ast.dump(ast.parse(text)) == expected, "./dev theory writes them anew"
+
+
+def test_a_function_of_the_theory_has_help():
+    page = pydoc.render_doc(hearsay.theory.iterations_npm, renderer=pydoc.plaintext)
+
+    assert "iterations_npm(lambda_k: 'float', lambda_next: 'float', epsilon: 'float', start_tangent: 'float')" in page
+    assert "Guarantee, without momentum." in page
+    assert str(inspect.signature(hearsay.theory.damped)).endswith("damping: 'str' = 'centred') -> 'Damped'")
 
 
 def test_everything_public_is_there():

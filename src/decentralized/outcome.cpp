@@ -74,15 +74,53 @@ bool last_is_zero_somewhere(const DecentralizedResult& result, double tolerance)
   return false;
 }
 
+std::vector<Block<double>> leading_columns(const DecentralizedResult& result, Index rank) {
+  std::vector<Block<double>> leading;
+  for (const Block<double>& basis : result.bases)
+    if (basis.size() > 0) leading.emplace_back(basis.leftCols(rank));
+  return leading;
+}
+
 // The most leading eigenvectors on which they agree.
 Index alike_rank(const DecentralizedResult& result) {
-  for (Index rank = result.eigenvalues.cols() - 1; rank > 0; --rank) {
-    std::vector<Block<double>> leading;
-    for (const Block<double>& basis : result.bases)
-      if (basis.size() > 0) leading.emplace_back(basis.leftCols(rank));
-    if (basis_agreement(leading) <= credible) return rank;
-  }
+  for (Index rank = result.eigenvalues.cols() - 1; rank > 0; --rank)
+    if (basis_agreement(leading_columns(result, rank)) <= credible) return rank;
   return 0;
+}
+
+// A run that converged by its votes and was not at rest, or whose agents contradict each other, has not converged.
+void take_back_what_did_not_last(DecentralizedResult& result, double tolerance) {
+  const bool measured = result.evidence == Knowledge::bound;
+  if (result.status == Status::converged && !(std::max(result.residual, result.disagreement) <= risen * tolerance) &&
+      !measured) {
+    result.status = Status::noise_floor;
+    result.notes.push_back(fmt::format("{} {:.2g} by the time the votes for the end were counted", had_risen,
+                                       std::max(result.residual, result.disagreement)));
+  }
+  if (result.status == Status::converged && !(result.eigenvalue_agreement <= credible) &&
+      !measured) {  // nothing can be said of which of them are zero, or equal
+    result.status = Status::noise_floor;
+    result.notes.push_back(fmt::format("{} by {:.2g} of their norm", not_alike, result.eigenvalue_agreement));
+  }
+}
+
+// Of the agents that define fewest eigenvectors, the first.
+detail::Definition least_definition(const DecentralizedResult& result, double tolerance) {
+  const bool differ = result.eigenvalue_agreement > std::max(std::sqrt(tolerance), alike);
+  const double resolution =
+      result.status != Status::converged
+          ? 0
+          : std::max(std::fmax(result.residual, result.disagreement), differ ? result.eigenvalue_agreement : 0.0);
+  detail::Definition least{.rank = result.eigenvalues.cols()};
+  for (std::size_t i = 0; i < result.bases.size(); ++i) {
+    const auto row = static_cast<Index>(i);
+    if (result.bases[i].size() == 0 || !result.eigenvalues.row(row).allFinite()) continue;
+    const detail::Definition own =
+        detail::defined_part(result.eigenvalues.row(row).transpose(), result.next_eigenvalue(row), resolution,
+                             tolerance, result.bases[i].rows(), result.nonnegative);
+    if (own.rank < least.rank) least = own;
+  }
+  return least;
 }
 
 std::string definition_note(const DecentralizedResult& result, Index k) {
@@ -133,17 +171,7 @@ void detail::judge_definition(DecentralizedResult& result, double tolerance) {
   result.defined_rank = k;
   result.defined_agreement = result.agreement;
   result.cluster = {};
-  if (result.status == Status::converged && !(std::max(result.residual, result.disagreement) <= risen * tolerance) &&
-      result.evidence != Knowledge::bound) {
-    result.status = Status::noise_floor;
-    result.notes.push_back(fmt::format("{} {:.2g} by the time the votes for the end were counted", had_risen,
-                                       std::max(result.residual, result.disagreement)));
-  }
-  if (result.status == Status::converged && !(result.eigenvalue_agreement <= credible) &&
-      result.evidence != Knowledge::bound) {  // nothing can be said of which of them are zero, or equal
-    result.status = Status::noise_floor;
-    result.notes.push_back(fmt::format("{} by {:.2g} of their norm", not_alike, result.eigenvalue_agreement));
-  }
+  take_back_what_did_not_last(result, tolerance);
   const bool apart = result.status == Status::converged && !(result.agreement <= credible);
   // Gossip keeps noise out of the subspace, and not out of what happens within it.
   if (result.status == Status::converged && !(result.eigenvalue_agreement <= std::max(std::sqrt(tolerance), alike))) {
@@ -152,32 +180,15 @@ void detail::judge_definition(DecentralizedResult& result, double tolerance) {
                     eigenvalues_differ, result.eigenvalue_agreement));
     if (!apart && !last_is_zero_somewhere(result, tolerance)) return;
   }
-  const bool differ = result.eigenvalue_agreement > std::max(std::sqrt(tolerance), alike);
-  const double resolution =
-      result.status != Status::converged
-          ? 0
-          : std::max(std::fmax(result.residual, result.disagreement), differ ? result.eigenvalue_agreement : 0.0);
-  Definition least{.rank = k};
-  std::vector<Block<double>> leading;
-  for (std::size_t i = 0; i < result.bases.size(); ++i) {
-    const auto row = static_cast<Index>(i);
-    if (result.bases[i].size() == 0 || !result.eigenvalues.row(row).allFinite()) continue;
-    const Definition own = defined_part(result.eigenvalues.row(row).transpose(), result.next_eigenvalue(row),
-                                        resolution, tolerance, result.bases[i].rows(), result.nonnegative);
-    if (own.rank < least.rank) least = own;
-  }
-  result.defined_rank = least.rank;
-  result.cluster = least.cluster;
+  Definition least = least_definition(result, tolerance);
   if (least.rank == k && apart) {  // no gap was looked for, and there is none
     least.rank = alike_rank(result);
     least.cluster = {.first = least.rank + 1, .last = k + 1};
-    result.defined_rank = least.rank;
-    result.cluster = least.cluster;
   }
+  result.defined_rank = least.rank;
+  result.cluster = least.cluster;
   if (least.rank == k) return;
-  for (const Block<double>& basis : result.bases)
-    if (basis.size() > 0) leading.emplace_back(basis.leftCols(least.rank));
-  result.defined_agreement = least.rank > 0 ? basis_agreement(leading) : 0;
+  result.defined_agreement = least.rank > 0 ? basis_agreement(leading_columns(result, least.rank)) : 0;
   if (result.status == Status::converged) result.status = Status::ambiguous;
   result.notes.push_back(definition_note(result, k));
 }

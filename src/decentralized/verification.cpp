@@ -61,30 +61,24 @@ Verifier::Maxima Verifier::compare(const Answer& own, double resolution) const {
           .tracking = (own.theta - common.theta).norm()};
 }
 
+bool Verifier::is_sketched() const { return method_.d * method_.k > most_functionals; }
+
+Index Verifier::told_functionals() const { return std::min(method_.d * method_.k, most_functionals); }
+
+Index Verifier::told_numbers() const { return told_functionals() + method_.k * (method_.k + 1) / 2; }
+
 Vector<double> Verifier::functionals(const Block<double>& R) const {
   const auto entries = R.reshaped<Eigen::RowMajor>();
   if (Omega_.size() == 0) return entries;
   return Omega_ * entries;
 }
 
-const Verified& Verifier::verify(const std::vector<Index>& members, const std::vector<Index>& present,
-                                 const std::function<Answer(Index)>& own, double resolution) {
-  const Index k = method_.k, size = method_.d * k, q = std::min(size, most_functionals);
-  const auto n = static_cast<Index>(members.size());
-  const Traffic before = net_.traffic();
-  last_.told = {.attempts = last_.told.attempts + 1, .traffic = last_.told.traffic};
-  last_.disagreement = std::numeric_limits<double>::quiet_NaN();
-  share(members, present, own);
-  if (size > q) {
-    Omega_.resize(q, size);
-    fill_normal<double>(
-        {.seed = seed_, .stream = Stream::verification, .iteration = static_cast<std::uint32_t>(last_.told.attempts)},
-        Omega_);
-  }
-
-  const Index triangle = k * (k + 1) / 2, width = q + triangle;
-  Block<double> told(net_.local_agents(), width + 3);  // of each agent here; its maxima last
+// What each agent here tells: functionals of its residual, the lower triangle of V'A_i V, and its maxima last.
+Block<double> Verifier::to_be_told(const std::vector<Index>& present, const std::function<Answer(Index)>& own,
+                                   double resolution) const {
+  const Index k = method_.k, q = told_functionals();
   const Block<double>& V = last_.common.V;
+  Block<double> told(net_.local_agents(), told_numbers() + 3);
   for (const Index i : present) {
     Block<double> AV(method_.d, k);
     A_[static_cast<std::size_t>(i)].apply(V, AV);
@@ -95,8 +89,15 @@ const Verified& Verifier::verify(const std::vector<Index>& members, const std::v
       for (Index b = 0; b <= a; ++b, ++place) told(i, place) = (H(a, b) + H(b, a)) / 2;
     told.row(i).tail<3>() << largest.apart, largest.disagreement, largest.tracking;
   }
+  return told;
+}
+
+// The mean of what the members told, in their order, and the largest of their maxima.
+Verifier::Heard Verifier::hear(const std::vector<Index>& members, const std::vector<Index>& present,
+                               const Block<double>& told) const {
+  const auto n = static_cast<Index>(members.size());
+  const Index width = told_numbers(), at_once = std::max<Index>(1, most_numbers / width);
   Vector<double> sum = Vector<double>::Zero(width);
-  const Index at_once = std::max<Index>(1, most_numbers / width);
   Maxima largest;
   for (Index first = 0; first < n; first += at_once) {
     const Index count = std::min(at_once, n - first);
@@ -112,30 +113,52 @@ const Verified& Verifier::verify(const std::vector<Index>& members, const std::v
     largest = {
         .apart = heard(count * width), .disagreement = heard(count * width + 1), .tracking = heard(count * width + 2)};
   }
-  const Vector<double> mean = sum / static_cast<double>(n);
+  return {.mean = sum / static_cast<double>(n), .largest = largest};
+}
+
+// Turns the common basis to the Ritz vectors of everyone's A, and says what it is worth.
+void Verifier::conclude(const Heard& heard) {
+  const Index k = method_.k, q = told_functionals();
+  const Vector<double>& mean = heard.mean;
   Small<double> H(k, k);
   for (Index a = 0, place = q; a < k; ++a)
     for (Index b = 0; b <= a; ++b, ++place) H(a, b) = H(b, a) = mean(place);
   const SmallEigen<double> ritz = symmetric_eigen<double>(H);
   const double scale = ritz.values.norm();
   const double outside =
-      size > q ? safety * mean.head(q).norm() / std::sqrt(static_cast<double>(q)) : mean.head(q).norm();
+      is_sketched() ? safety * mean.head(q).norm() / std::sqrt(static_cast<double>(q)) : mean.head(q).norm();
   const auto relative = [&](double number) { return scale > 0 ? number / scale : number == 0 ? 0 : 1; };
 
   Verification& verification = last_.told;
   verification.evidence = Knowledge::bound;
   verification.residual = relative(outside);
-  verification.failure_probability = size > q ? sketch_failure : 0;
-  verification.apart = largest.apart;
-  verification.tracking_error = relative(largest.tracking + (last_.common.theta - ritz.values).norm());
-  last_.disagreement = largest.disagreement;
-  last_.common.V = (V * ritz.vectors).eval();
+  verification.failure_probability = is_sketched() ? sketch_failure : 0;
+  verification.apart = heard.largest.apart;
+  verification.tracking_error = relative(heard.largest.tracking + (last_.common.theta - ritz.values).norm());
+  last_.disagreement = heard.largest.disagreement;
+  last_.common.V = (last_.common.V * ritz.vectors).eval();
   canonical_signs<double>(last_.common.V);
   last_.common.theta = ritz.values;
+}
+
+const Verified& Verifier::verify(const std::vector<Index>& members, const std::vector<Index>& present,
+                                 const std::function<Answer(Index)>& own, double resolution) {
+  const Traffic before = net_.traffic();
+  last_.told = {.attempts = last_.told.attempts + 1, .traffic = last_.told.traffic};
+  last_.disagreement = std::numeric_limits<double>::quiet_NaN();
+  share(members, present, own);
+  if (is_sketched()) {
+    Omega_.resize(told_functionals(), method_.d * method_.k);
+    fill_normal<double>(
+        {.seed = seed_, .stream = Stream::verification, .iteration = static_cast<std::uint32_t>(last_.told.attempts)},
+        Omega_);
+  }
+  conclude(hear(members, present, to_be_told(present, own, resolution)));
   const Traffic now = net_.traffic();
-  verification.traffic.control_rounds += now.control_rounds - before.control_rounds;
-  verification.traffic.messages += now.messages - before.messages;
-  verification.traffic.bytes += now.bytes - before.bytes;
+  Traffic& traffic = last_.told.traffic;
+  traffic.control_rounds += now.control_rounds - before.control_rounds;
+  traffic.messages += now.messages - before.messages;
+  traffic.bytes += now.bytes - before.bytes;
   return last_;
 }
 

@@ -61,11 +61,23 @@ class Verifier {
     double apart = 0, disagreement = 0, tracking = 0;
   };
 
+  struct Heard {
+    Vector<double> mean;
+    Maxima largest;
+  };
+
   void flood(Block<double>& votes) const;
   void share(const std::vector<Index>& members, const std::vector<Index>& present,
              const std::function<Answer(Index)>& own);
   Maxima compare(const Answer& own, double resolution) const;
+  bool is_sketched() const;
+  Index told_functionals() const;
+  Index told_numbers() const;  // by an agent, less its maxima
   Vector<double> functionals(const Block<double>& R) const;
+  Block<double> to_be_told(const std::vector<Index>& present, const std::function<Answer(Index)>& own,
+                           double resolution) const;
+  Heard hear(const std::vector<Index>& members, const std::vector<Index>& present, const Block<double>& told) const;
+  void conclude(const Heard& heard);
 
   NetworkRef net_;
   std::span<const OperatorRef<double>> A_;

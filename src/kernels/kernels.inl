@@ -63,13 +63,35 @@ constexpr Size least_width() {
   return Simd<S>::lanes / (vector_bytes == 64 ? 2 : 1);
 }
 
+constexpr Size half_bytes = vector_bytes / 2;
+
+// The sums of one row to Y: V vectors, and half a vector more if asked; single numbers where Y ends within a vector.
+// The sums are the caller's registers, and must stay there.
+template <class S, Size V, bool half>
+__attribute__((always_inline)) inline void store_sums(Size columns, const typename Simd<S>::Vec (&sum)[V > 0 ? V : 1],
+                                                      const typename Simd<S, half_bytes>::Vec& half_sum, S* y,
+                                                      bool accumulate) {
+  constexpr Size lanes = Simd<S>::lanes, width = V * lanes + (half ? lanes / 2 : 0);
+  if (columns == width) {
+    for (Size v = 0; v < V; ++v) store(y + v * lanes, accumulate ? load(y + v * lanes) + sum[v] : sum[v]);
+    if constexpr (half) store(y + V * lanes, accumulate ? load<S, half_bytes>(y + V * lanes) + half_sum : half_sum);
+    return;
+  }
+  S row[width];
+  for (Size v = 0; v < V; ++v) store(row + v * lanes, sum[v]);
+  if constexpr (half) store(row + V * lanes, half_sum);
+  Size v = 0;
+  for (; v < V && (v + 1) * lanes <= columns; ++v)
+    store(y + v * lanes, accumulate ? load(y + v * lanes) + sum[v] : sum[v]);
+  for (Size c = v * lanes; c < columns; ++c) y[c] = accumulate ? y[c] + row[c] : row[c];
+}
+
 // MR rows of Y and, of one tile of columns, V vectors and half a vector more if asked: the accumulators live in
 // registers for the whole sweep over n.
 template <class S, Size MR, Size V, bool half>
 inline void micro(Size n, Size columns, const S* A, Size row_stride, Size column_stride, const S* X, S* Y, Size ldy,
                   bool accumulate) {
-  constexpr Size tile = tile_columns<S>(), lanes = Simd<S>::lanes, width = V * lanes + (half ? lanes / 2 : 0);
-  constexpr Size half_bytes = vector_bytes / 2;
+  constexpr Size tile = tile_columns<S>(), lanes = Simd<S>::lanes;
   typename Simd<S>::Vec sum[MR][V > 0 ? V : 1] = {};
   typename Simd<S, half_bytes>::Vec half_sum[MR] = {};
   for (Size j = 0; j < n; ++j) {
@@ -83,22 +105,7 @@ inline void micro(Size n, Size columns, const S* A, Size row_stride, Size column
       if constexpr (half) half_sum[i] += a * half_x;
     }
   }
-  for (Size i = 0; i < MR; ++i) {
-    S* y = Y + i * ldy;
-    if (columns == width) {
-      for (Size v = 0; v < V; ++v) store(y + v * lanes, accumulate ? load(y + v * lanes) + sum[i][v] : sum[i][v]);
-      if constexpr (half)
-        store(y + V * lanes, accumulate ? load<S, half_bytes>(y + V * lanes) + half_sum[i] : half_sum[i]);
-      continue;
-    }
-    S row[width];
-    for (Size v = 0; v < V; ++v) store(row + v * lanes, sum[i][v]);
-    if constexpr (half) store(row + V * lanes, half_sum[i]);
-    Size v = 0;
-    for (; v < V && (v + 1) * lanes <= columns; ++v)
-      store(y + v * lanes, accumulate ? load(y + v * lanes) + sum[i][v] : sum[i][v]);
-    for (Size c = v * lanes; c < columns; ++c) y[c] = accumulate ? y[c] + row[c] : row[c];
-  }
+  for (Size i = 0; i < MR; ++i) store_sums<S, V, half>(columns, sum[i], half_sum[i], Y + i * ldy, accumulate);
 }
 
 // All rows, MR at a time, and the last ones in halves of that.

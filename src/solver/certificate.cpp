@@ -189,6 +189,63 @@ namespace {
 // A larger space is offered as certain below this sine.
 constexpr double certain_sine = 0.01;
 
+// The same pairs with the most that rounding can hide.
+RitzPairs with_all_rounding(const Evidence& evidence) {
+  const double rounding = evidence.rounding;
+  RitzPairs rounded = evidence.pairs;
+  rounded.residuals.array() += rounding - evidence.rounding_expected;
+  rounded.coupling = std::max(rounded.coupling, rounding);
+  rounded.theta.head(evidence.k).array() -= 2 * rounding;  // of every gap below the wanted ones
+  return rounded;
+}
+
+void say_how_near(const Evidence& evidence, const RitzPairs& rounded, Certificate& certificate) {
+  const auto& statement = evidence.statement;
+  const double estimate = evidence.estimate;
+  certificate.sin_theta_estimate = estimate;
+  if (std::isfinite(estimate) && estimate < 1) certificate.sin_theta = Knowledge::estimate;
+  if (evidence.exact && statement && std::isfinite(statement->above)) {
+    certificate.nothing_missed = Knowledge::bound;
+    certificate.nothing_missed_above = statement->above;
+    certificate.nothing_missed_count = statement->count;
+    certificate.nothing_missed_probability = statement->probability;
+    certificate.sin_theta_bound = sine_bound(rounded, evidence.k, *statement);
+  }
+  if (evidence.exact && evidence.k == evidence.d) certificate.sin_theta_bound = 0;
+  if (certificate.sin_theta_bound < certificate.sin_theta_estimate)
+    certificate.sin_theta_estimate = certificate.sin_theta_bound;
+  if (certificate.sin_theta_bound < 1)
+    certificate.sin_theta = Knowledge::bound;
+  else
+    certificate.sin_theta_bound = nothing;
+}
+
+// The Ritz values that k cuts in two, and how near the space is that holds all of them.
+Cluster cluster_of(const Evidence& evidence, const RitzPairs& rounded) {
+  const RitzPairs& pairs = evidence.pairs;
+  const auto& statement = evidence.statement;
+  const bool estimated = std::isfinite(evidence.estimate);
+  Cluster cluster = cluster_at(pairs, evidence.k, evidence.all);
+  const Index last = cluster.last;
+  if (!cluster.open && last < evidence.d && last < pairs.size()) {
+    cluster.sin_theta = sin_theta_estimate(pairs, last);
+    const bool known =
+        evidence.sound && estimated && cluster.sin_theta < certain_sine && believable(pairs, last, cluster.sin_theta);
+    cluster.kind = known ? Knowledge::estimate : Knowledge::unknown;
+    const double bound = evidence.exact && statement ? sine_bound(rounded, last, *statement) : nothing;
+    if (bound < certain_sine) cluster.sin_theta = bound, cluster.kind = Knowledge::bound;
+  } else if (last == evidence.d) {
+    cluster.sin_theta = 0;
+    cluster.kind = Knowledge::bound;
+  }
+  if (!estimated && !statement) {  // a start that was given, and taken at its word
+    cluster.open = true;
+    cluster.spread = std::numeric_limits<double>::quiet_NaN();
+    cluster.kind = Knowledge::unknown;
+  }
+  return cluster;
+}
+
 void say_what_it_rests_on(const Evidence& evidence, Certificate& certificate) {
   auto& words = certificate.assumptions;
   if (!evidence.exact) {
@@ -207,54 +264,15 @@ Certificate certificate_of(const Evidence& evidence, Certify level, bool ambiguo
   certificate.frobenius_norm = evidence.frobenius;  // facts that a solve which goes on from here leans on
   certificate.random_columns = evidence.random_columns;
   if (level == Certify::none) return certificate;
-  const auto& [pairs, rounding, expected, k, d, exact, all, sound, estimate, statement, frobenius, columns, passes,
-               products] = evidence;
-  const double per_answer = std::sqrt(static_cast<double>(k));
-  certificate.rounding = per_answer * rounding;
-  certificate.residual = (pairs.residuals.head(k).array() - expected).max(0.0).matrix().norm();
-  certificate.sin_theta_estimate = estimate;
-  certificate.probe_passes = passes;
-  certificate.probe_products = products;
-  if (std::isfinite(estimate) && estimate < 1) certificate.sin_theta = Knowledge::estimate;
-
-  RitzPairs rounded = pairs;
-  rounded.residuals.array() += rounding - expected;
-  rounded.coupling = std::max(pairs.coupling, rounding);
-  rounded.theta.head(k).array() -= 2 * rounding;  // of every gap below the wanted ones
-  if (exact && statement && std::isfinite(statement->above)) {
-    certificate.nothing_missed = Knowledge::bound;
-    certificate.nothing_missed_above = statement->above;
-    certificate.nothing_missed_count = statement->count;
-    certificate.nothing_missed_probability = statement->probability;
-    certificate.sin_theta_bound = sine_bound(rounded, k, *statement);
-  }
-  if (exact && k == d) certificate.sin_theta_bound = 0;
-  if (certificate.sin_theta_bound < certificate.sin_theta_estimate)
-    certificate.sin_theta_estimate = certificate.sin_theta_bound;
-  if (certificate.sin_theta_bound < 1)
-    certificate.sin_theta = Knowledge::bound;
-  else
-    certificate.sin_theta_bound = nothing;
-  if (ambiguous && pairs.size() > k) {
-    Cluster cluster = cluster_at(pairs, k, all);
-    if (!cluster.open && cluster.last < d && cluster.last < pairs.size()) {
-      cluster.sin_theta = sin_theta_estimate(pairs, cluster.last);
-      const bool known = sound && std::isfinite(estimate) && cluster.sin_theta < certain_sine &&
-                         believable(pairs, cluster.last, cluster.sin_theta);
-      cluster.kind = known ? Knowledge::estimate : Knowledge::unknown;
-      const double bound = exact && statement ? sine_bound(rounded, cluster.last, *statement) : nothing;
-      if (bound < certain_sine) cluster.sin_theta = bound, cluster.kind = Knowledge::bound;
-    } else if (cluster.last == d) {
-      cluster.sin_theta = 0;
-      cluster.kind = Knowledge::bound;
-    }
-    if (!std::isfinite(estimate) && !statement) {  // a start that was given, and taken at its word
-      cluster.open = true;
-      cluster.spread = std::numeric_limits<double>::quiet_NaN();
-      cluster.kind = Knowledge::unknown;
-    }
-    certificate.cluster = cluster;
-  }
+  const RitzPairs& pairs = evidence.pairs;
+  const Index k = evidence.k;
+  certificate.rounding = std::sqrt(static_cast<double>(k)) * evidence.rounding;
+  certificate.residual = (pairs.residuals.head(k).array() - evidence.rounding_expected).max(0.0).matrix().norm();
+  certificate.probe_passes = evidence.probe_passes;
+  certificate.probe_products = evidence.probe_products;
+  const RitzPairs rounded = with_all_rounding(evidence);
+  say_how_near(evidence, rounded, certificate);
+  if (ambiguous && pairs.size() > k) certificate.cluster = cluster_of(evidence, rounded);
   say_what_it_rests_on(evidence, certificate);
   return certificate;
 }

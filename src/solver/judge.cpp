@@ -146,16 +146,16 @@ std::optional<Status> Judge<S>::claim() {
   const PowerState<S>& state = run_.state;
   const Index k = run_.k();
   if (run_.plan.noisy || run_.products_are_noisy()) return Status::converged;
-  const bool unsound = run_.start_is_unsound(), sees_gap = run_.sees_gap();
-  if (sees_gap && !resolved(sine_of_confirmed()) && !unsound) {
+  const bool sees_gap = run_.sees_gap(), estimate_counts = sees_gap && !run_.start_is_unsound();
+  if (estimate_counts && !resolved(sine_of_confirmed())) {
     note_what_is_proven();
     return resolved(known_sine(state.proven_count, state.proven_above)) ? Status::converged : Status::ambiguous;
   }
   if (k == run_.d()) return Status::converged;
-  const bool asked = run_.options.certify == Certify::full || (run_.goal.sine > 0 && (unsound || !sees_gap));
+  const bool asked = run_.options.certify == Certify::full || (run_.goal.sine > 0 && !estimate_counts);
   if (asked) note_what_is_proven();
-  if (state.proven_count >= k && sees_gap && !unsound) return Status::converged;
-  if (sees_gap && !unsound && !believable(pairs(), k, sine_of_confirmed())) return std::nullopt;
+  if (estimate_counts && state.proven_count >= k) return Status::converged;
+  if (estimate_counts && !believable(pairs(), k, sine_of_confirmed())) return std::nullopt;
   if (!asked || (run_.known.sound_start && sees_gap)) return Status::converged;
   return look_for_what_was_missed();
 }

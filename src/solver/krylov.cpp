@@ -153,12 +153,15 @@ class Krylov {
     return space_.complete() || proved() || believable(pairs_, k_, history_.back().sin_theta_estimate);
   }
 
+  // Near enough, or as near as it will ever come.
+  bool may_stop() const {
+    return reached() || space_.complete() || at_rounding_floor(stopping_, history_) ||
+           goal_.out_of_reach(pairs_, k_, history_.back().residual, expected_rounding());
+  }
+
   std::optional<Status> judge() {
-    if (shows_too_little()) return std::nullopt;
+    if (shows_too_little() || !may_stop()) return std::nullopt;
     const bool met = reached(), all = space_.complete();
-    if (!met && !all && !at_rounding_floor(stopping_, history_) &&
-        !goal_.out_of_reach(pairs_, k_, history_.back().residual, expected_rounding()))
-      return std::nullopt;
     try_to_prove();
     const Index t = space_.blocks();
     if (!proved() && t < give_up_proof_ && !all) return std::nullopt;

@@ -78,68 +78,122 @@ Small<double> Shadow::lambda(double mu) const {
   return L;
 }
 
-Shadow::Proof Shadow::prove(const Space& space, Index q, double x) const {
-  Proof proof;
-  const Vector<double>& theta = space.theta;
-  const Index n = theta.size(), m = columns_;
-  if (m == 0 || q > n || !(q > 0 || x > theta(0))) return proof;
-  if (lambda(x).cols() > n) return proof;  // columns have joined that no product has met yet
-  const Vector<double> r = space.T.colwise().norm();
-  // the eigenvectors asked about are u_{a+1} .. u_{b+1} for some 0 <= a < b <= q
-  const double each = 2 * miss_probability / (static_cast<double>(q + 1) * static_cast<double>(q + 2));
-  const bool fixed = cycles_.empty();  // Lambda does not depend on mu, and Lambda U is made once
-  const Small<double> U = fixed ? Small<double>() : space.vectors();
-  const Small<double> L_fixed = fixed ? padded(lambda(0), n) : Small<double>();
-  const Small<double> LU_fixed = fixed ? space.times_vectors(L_fixed) : Small<double>();
-  double norm_fixed = -1;
-  const auto clear = [&](Index e) {  // a cut above the e-th value, counted from zero
-    const double below = e == q ? x : theta(e);
-    const double gap = theta(e - 1) - below;
-    return gap > clear_of_residuals * (r(e - 1) + (e == q ? 0 : r(e))) + 2 * space.error ? gap : 0;
-  };
+// Whether at most q eigenvalues lie above x: group by group of Ritz values, from the largest down.
+class Shadow::Question {
+ public:
+  Question(const Shadow& shadow, const Space& space, Index q, double x)
+      : shadow_(shadow),
+        space_(space),
+        theta_(space.theta),
+        q_(q),
+        x_(x),
+        r_(space.T.colwise().norm()),
+        // the eigenvectors asked about are u_{a+1} .. u_{b+1} for some 0 <= a < b <= q
+        each_(2 * miss_probability / (static_cast<double>(q + 1) * static_cast<double>(q + 2))),
+        fixed_(shadow.cycles_.empty()) {
+    if (fixed_) {
+      L_ = padded(shadow.lambda(0), theta_.size());
+      LU_ = space.times_vectors(L_);
+    } else {
+      U_ = space.vectors();
+    }
+  }
 
-  double high = std::max(theta(0), x) + std::max(theta(0) - x, 0.5 * std::abs(theta(0)));
-  for (Index first = 0; first < q || (q == 0 && !proof.complete);) {
-    // a group of Ritz values, ended by the widest cut among the next few
+  Proof answer() {
+    Proof proof;
+    const Index m = shadow_.columns_;
+    double high = std::max(theta_(0), x_) + std::max(theta_(0) - x_, 0.5 * std::abs(theta_(0)));
+    for (Index first = 0; first < q_ || (q_ == 0 && !proof.complete);) {
+      const Index end = end_of_group(first), c = end - first;
+      const bool uncut = end == 0;
+      if ((uncut && q_ > 0) || c + 1 > m) {
+        proof.too_few = (uncut ? q_ - first : c) + 1 > m;
+        return proof;
+      }
+      const double low = end == q_ ? x_ : (theta_(end - 1) + theta_(end)) / 2;
+      if (!holds_no_more(first, c, low, high)) return proof;
+      proof.proved = {.count = end, .above = low};
+      high = low;
+      first = end;
+      proof.complete = first == q_;
+    }
+    return proof;
+  }
+
+ private:
+  // The gap of a cut above the e-th value, counted from zero; 0 where it is not clear of the residuals.
+  double clear_gap(Index e) const {
+    const double below = e == q_ ? x_ : theta_(e);
+    const double gap = theta_(e - 1) - below;
+    return gap > clear_of_residuals * (r_(e - 1) + (e == q_ ? 0 : r_(e))) + 2 * space_.error ? gap : 0;
+  }
+
+  // The widest cut among the next few; 0 where there is none.
+  Index end_of_group(Index first) const {
     Index end = 0;
     double widest = 0;
-    const Index few = std::max<Index>(1, m / 2);
-    for (Index e = first + 1; e <= q && (e <= first + few || widest == 0); ++e)
-      if (const double gap = clear(e); gap > widest || (e == q && gap > 0 && e <= first + few)) widest = gap, end = e;
-    const Index c = end - first;
-    if ((widest == 0 && q > 0) || c + 1 > m) {
-      proof.too_few = (widest == 0 ? q - first : c) + 1 > m;
-      return proof;
-    }
-    const double low = end == q ? x : (theta(end - 1) + theta(end)) / 2;
-    Small<double> at_poles(m, fixed ? 0 : c);  // columns of Lambda U, each at its own Ritz value
-    for (Index i = 0; i < at_poles.cols(); ++i)
-      at_poles.col(i) = padded(lambda(theta(first + i)), n) * U.col(first + i);
-
-    const double threshold = least_shadow(m, c + 1, each) / std::sqrt(static_cast<double>(c + 1));
-    for (const double part : {0.0, 0.1, 0.3, 0.6, 1.0}) {
-      const double mu = low + part * (high - low);
-      const Small<double> L_here = fixed ? Small<double>() : padded(lambda(mu), n);
-      const Small<double>& L = fixed ? L_fixed : L_here;
-      Vector<double> weights = (mu - theta.array()).inverse();
-      weights.segment(first, c).setZero();
-      const Block<double> weighted = weights.asDiagonal() * space.T.transpose();
-      const Small<double> others = fixed ? times(LU_fixed, weighted) : times(L, times(U, weighted));
-      const double error = space.error * weights.cwiseAbs().maxCoeff();
-      double own = 0;
-      for (Index i = 0; i < at_poles.cols(); ++i)
-        if (mu != theta(first + i))
-          own += r(first + i) / std::abs(mu - theta(first + i)) * (L * U.col(first + i) - at_poles.col(i)).norm();
-      if (others.norm() + L.norm() * error + own < threshold) continue;  // spectral norms are smaller, and cost more
-      if (!fixed || norm_fixed < 0) norm_fixed = norm_of(L);
-      if (!(norm_of(others) + norm_fixed * error + own < threshold)) return proof;
-    }
-    proof.proved = {.count = end, .above = low};
-    high = low;
-    first = end;
-    proof.complete = first == q;
+    const Index few = std::max<Index>(1, shadow_.columns_ / 2);
+    for (Index e = first + 1; e <= q_ && (e <= first + few || widest == 0); ++e)
+      if (const double gap = clear_gap(e); gap > widest || (e == q_ && gap > 0 && e <= first + few))
+        widest = gap, end = e;
+    return end;
   }
-  return proof;
+
+  // Columns of Lambda U, each at its own Ritz value, where they differ from those at mu.
+  Small<double> at_poles(Index first, Index c) const {
+    Small<double> columns(shadow_.columns_, fixed_ ? 0 : c);
+    for (Index i = 0; i < columns.cols(); ++i)
+      columns.col(i) = padded(shadow_.lambda(theta_(first + i)), theta_.size()) * U_.col(first + i);
+    return columns;
+  }
+
+  // Whether [low, high] holds at most the c eigenvalues of the group: one more would cast too small a shadow.
+  bool holds_no_more(Index first, Index c, double low, double high) {
+    const Small<double> poles = at_poles(first, c);
+    const double threshold = least_shadow(shadow_.columns_, c + 1, each_) / std::sqrt(static_cast<double>(c + 1));
+    for (const double part : {0.0, 0.1, 0.3, 0.6, 1.0})
+      if (!(shadow_bound(low + part * (high - low), first, c, poles, threshold) < threshold)) return false;
+    return true;
+  }
+
+  // The shadow at mu is at most this: in Frobenius norms where those show enough, for spectral norms are smaller, and
+  // cost more.
+  double shadow_bound(double mu, Index first, Index c, const Small<double>& poles, double enough) {
+    if (!fixed_) L_ = padded(shadow_.lambda(mu), theta_.size());
+    Vector<double> weights = (mu - theta_.array()).inverse();
+    weights.segment(first, c).setZero();
+    const Block<double> weighted = weights.asDiagonal() * space_.T.transpose();
+    const Small<double> others = fixed_ ? times(LU_, weighted) : times(L_, times(U_, weighted));
+    const double error = space_.error * weights.cwiseAbs().maxCoeff();
+    double own = 0;
+    for (Index i = 0; i < poles.cols(); ++i)
+      if (mu != theta_(first + i))
+        own += r_(first + i) / std::abs(mu - theta_(first + i)) * (L_ * U_.col(first + i) - poles.col(i)).norm();
+    const double in_frobenius = others.norm() + L_.norm() * error + own;
+    if (in_frobenius < enough) return in_frobenius;
+    if (!fixed_ || norm_L_ < 0) norm_L_ = norm_of(L_);
+    return norm_of(others) + norm_L_ * error + own;
+  }
+
+  const Shadow& shadow_;
+  const Space& space_;
+  const Vector<double>& theta_;
+  Index q_;
+  double x_;
+  Vector<double> r_;  // norms of the residuals
+  double each_;       // what each statement may fail with
+  bool fixed_;        // Lambda does not depend on mu, and Lambda U is made once
+  Small<double> L_;   // Lambda at the latest mu
+  Small<double> LU_;  // where it is fixed
+  Small<double> U_;   // where it is not
+  double norm_L_ = -1;
+};
+
+Shadow::Proof Shadow::prove(const Space& space, Index q, double x) const {
+  const Index n = space.theta.size();
+  if (columns_ == 0 || q > n || !(q > 0 || x > space.theta(0))) return {};
+  if (lambda(x).cols() > n) return {};  // columns have joined that no product has met yet
+  return Question(*this, space, q, x).answer();
 }
 
 }  // namespace hearsay::detail

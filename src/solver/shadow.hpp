@@ -58,6 +58,8 @@ class Shadow {
     Small<double> rows;
   };
 
+  class Question;
+
   Small<double> lambda(double mu) const;
 
   std::vector<Cycle> cycles_;
