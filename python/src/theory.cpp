@@ -109,9 +109,9 @@ struct Spelled<std::span<const double>> {
   static std::span<const double> from(const std::vector<double>& numbers) { return numbers; }
 };
 template <>
-struct Spelled<theory::Damping> {
+struct Spelled<Damping> {
   using Numbers = std::tuple<std::string>;
-  static theory::Damping from(const std::string& text) { return damping_named(text); }
+  static Damping from(const std::string& text) { return damping_named(text); }
 };
 
 template <class Argument>
