@@ -16,7 +16,7 @@
 #include "hearsay/decentralized_on_ranks.hpp"
 #include "hearsay/error.hpp"
 #include "hearsay/graph_tools.hpp"
-#include "hearsay/io/datasets.hpp"
+#include "hearsay/datasets.hpp"
 #include "hearsay/io/file.hpp"
 #include "hearsay/io/regular_file.hpp"
 #include "hearsay/io/shards.hpp"

@@ -24,7 +24,7 @@
 #include "formats/embedded_experiments.hpp"
 #include "formats/escapes.hpp"
 #include "hearsay/error.hpp"
-#include "hearsay/io/datasets.hpp"
+#include "hearsay/datasets.hpp"
 #include "hearsay/linalg.hpp"
 #include "hearsay/threads.hpp"
 #include "reports/figure_report.hpp"

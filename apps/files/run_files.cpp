@@ -11,7 +11,7 @@
 #include "files/inputs.hpp"
 #include "hearsay/error.hpp"
 #include "hearsay/io/built_in.hpp"
-#include "hearsay/io/datasets.hpp"
+#include "hearsay/datasets.hpp"
 #include "hearsay/io/shards.hpp"
 
 namespace hearsay::app {

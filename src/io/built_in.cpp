@@ -1,6 +1,6 @@
 #include "hearsay/io/built_in.hpp"
 
-#include "io/datasets_heart.hpp"
+#include "io/heart_split.hpp"
 #include "io/embedded_data.hpp"
 
 namespace hearsay::io {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <hearsay/io/built_in.hpp>
-#include <hearsay/io/datasets.hpp>
+#include <hearsay/datasets.hpp>
 #include <hearsay/io/file.hpp>
 #include <hearsay/io/rows.hpp>
 

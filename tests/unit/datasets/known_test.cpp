@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <hearsay/error.hpp>
-#include <hearsay/io/datasets.hpp>
+#include <hearsay/datasets.hpp>
 #include <set>
 
 #include "support/temp_dir.hpp"

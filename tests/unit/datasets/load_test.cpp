@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <hearsay/error.hpp>
-#include <hearsay/io/datasets.hpp>
+#include <hearsay/datasets.hpp>
 
 #include "support/reference.hpp"
 #include "support/temp_dir.hpp"

@@ -2,10 +2,10 @@
 #include <fmt/ranges.h>
 
 #include "hearsay/error.hpp"
-#include "hearsay/io/datasets.hpp"
+#include "hearsay/datasets.hpp"
 #include "hearsay/io/file.hpp"
-#include "io/datasets_download.hpp"
-#include "io/datasets_verify.hpp"
+#include "datasets/download.hpp"
+#include "datasets/verify.hpp"
 
 namespace hearsay::io {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "hearsay/error.hpp"
-#include "hearsay/io/datasets.hpp"
+#include "hearsay/datasets.hpp"
 
 namespace hearsay::io {
 
