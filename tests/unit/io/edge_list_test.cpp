@@ -2,7 +2,7 @@
 
 #include <hearsay/io/edge_list.hpp>
 
-#include "expect_error.hpp"
+#include "support/expect_error.hpp"
 #include "gzipped.hpp"
 #include "support/temp_dir.hpp"
 

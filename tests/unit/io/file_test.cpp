@@ -6,7 +6,7 @@
 #include <string>
 #include <thread>
 
-#include "expect_error.hpp"
+#include "support/expect_error.hpp"
 #include "gzipped.hpp"
 #include "support/temp_dir.hpp"
 #include "unprivileged.hpp"

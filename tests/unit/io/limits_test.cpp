@@ -12,7 +12,7 @@
 
 #include <functional>
 
-#include "expect_error.hpp"
+#include "support/expect_error.hpp"
 #include "gzipped.hpp"
 #include "linalg/memory_limit.hpp"
 #include "npy_bytes.hpp"

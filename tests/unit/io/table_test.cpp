@@ -7,7 +7,7 @@
 #include <limits>
 #include <random>
 
-#include "expect_error.hpp"
+#include "support/expect_error.hpp"
 #include "gzipped.hpp"
 #include "support/temp_dir.hpp"
 
