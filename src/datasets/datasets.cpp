@@ -8,10 +8,10 @@
 #include <numeric>
 #include <utility>
 
+#include "datasets/verify.hpp"
 #include "hearsay/error.hpp"
 #include "hearsay/io/built_in.hpp"
 #include "io/heart_split.hpp"
-#include "datasets/verify.hpp"
 
 namespace hearsay::io {
 namespace {

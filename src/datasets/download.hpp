@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "hearsay/error.hpp"
 #include "hearsay/datasets.hpp"
+#include "hearsay/error.hpp"
 
 namespace hearsay::io {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "hearsay/error.hpp"
 #include "hearsay/datasets.hpp"
+#include "hearsay/error.hpp"
 #include "hearsay/io/edge_list.hpp"
 #include "hearsay/io/file.hpp"
 #include "hearsay/io/table.hpp"

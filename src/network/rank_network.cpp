@@ -393,7 +393,7 @@ void RankNetwork::run(const std::function<void()>& body) {
   told.message.resize(std::min(told.message.size(), longest_farewell / 2));
   close(detail::to_bytes(told));
   if (failure.any()) told_.resize(0, 0);  // others may not have heard all of it
-  detail::settle(*ranks_, failure);
+  detail::throw_alike(*ranks_, failure);
 }
 
 // Says farewell to every neighbour and hears theirs, reading past whatever they sent before.
