@@ -32,7 +32,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "linalg/memory.hpp"
+#include "linalg/large_pages.hpp"
 #include "machine.hpp"
 
 namespace {

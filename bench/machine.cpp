@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "linalg/memory.hpp"
+#include "linalg/large_pages.hpp"
 
 #ifdef HEARSAY_BENCH_OPENBLAS
 #include <cblas.h>

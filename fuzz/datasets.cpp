@@ -1,5 +1,5 @@
 #include <stdlib.h>
-#include <hearsay/io/datasets.hpp>
+#include <hearsay/datasets.hpp>
 
 #include <fstream>
 

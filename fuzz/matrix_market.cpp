@@ -1,5 +1,5 @@
-#include <hearsay/io/matrix.hpp>
 #include <hearsay/io/matrix_market.hpp>
+#include <hearsay/symmetric.hpp>
 
 #include "fuzz.hpp"
 
@@ -9,7 +9,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const io::MatrixMarket file = io::parse_matrix_market(bytes, "fuzz");
     if (!file.declared_symmetric) return;
     try {
-      std::visit([](const auto& matrix) { io::require_symmetric(matrix, "fuzz"); }, file.matrix);
+      std::visit([](const auto& matrix) { require_symmetric(matrix, "fuzz"); }, file.matrix);
     } catch (const Error&) {
       fuzz::check(false);
     }

@@ -1,5 +1,5 @@
 // hearsay datasets: where the public data sets lie, and how to get them.
-#include "hearsay/io/datasets.hpp"
+#include "hearsay/datasets.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -43,7 +43,8 @@ std::string page() {
   std::string text =
       "# Options of the command line\n"
       "\n"
-      "Written by `hearsay reference` from the option table; edit `src/options/table.cpp` instead of this page.\n"
+      "Written by `hearsay reference` from the option table; edit `src/options/option_table.cpp` instead of this "
+      "page.\n"
       "`docs/reference/json.md` describes results and exit codes.\n";
   OptionGroup groups[] = {OptionGroup::solver, OptionGroup::network, OptionGroup::faults,     OptionGroup::noise,
                           OptionGroup::input,  OptionGroup::theory,  OptionGroup::clustering, OptionGroup::checkpoint,

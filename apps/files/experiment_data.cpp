@@ -7,9 +7,9 @@
 #include <numeric>
 
 #include "files/inputs.hpp"
+#include "hearsay/datasets.hpp"
 #include "hearsay/error.hpp"
 #include "hearsay/graph_tools.hpp"
-#include "hearsay/io/datasets.hpp"
 #include "hearsay/options.hpp"
 
 namespace hearsay::app {

@@ -11,6 +11,7 @@
 #include "hearsay/io/file.hpp"
 #include "hearsay/io/npy.hpp"
 #include "hearsay/qr.hpp"
+#include "hearsay/symmetric.hpp"
 
 namespace hearsay::app {
 
@@ -105,7 +106,7 @@ std::unique_ptr<RowSource<double>> open_samples(const Job& job) {
 io::Data load_symmetric(const std::string& input) {
   const std::filesystem::path path = locate_input(input);
   io::Data data = io::read_data(path);
-  std::visit([&path](const auto& matrix) { io::require_symmetric(matrix, path.string()); }, data.matrix);
+  std::visit([&path](const auto& matrix) { require_symmetric(matrix, path.string()); }, data.matrix);
   return data;
 }
 

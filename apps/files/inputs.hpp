@@ -7,7 +7,7 @@
 #include <string>
 
 #include "commands/job.hpp"
-#include "hearsay/io/datasets.hpp"
+#include "hearsay/datasets.hpp"
 #include "hearsay/io/edge_list.hpp"
 #include "hearsay/io/matrix.hpp"
 #include "hearsay/io/rows.hpp"

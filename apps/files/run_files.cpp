@@ -9,9 +9,9 @@
 #include <system_error>
 
 #include "files/inputs.hpp"
+#include "hearsay/datasets.hpp"
 #include "hearsay/error.hpp"
 #include "hearsay/io/built_in.hpp"
-#include "hearsay/io/datasets.hpp"
 #include "hearsay/io/shards.hpp"
 
 namespace hearsay::app {

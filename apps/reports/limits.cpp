@@ -6,7 +6,7 @@
 #include "commands/verify.hpp"
 #include "drawings/figure.hpp"
 #include "formats/json_reader.hpp"
-#include "hearsay/io/datasets.hpp"
+#include "hearsay/datasets.hpp"
 #include "hearsay/memory.hpp"
 #include "hearsay/spectrum.hpp"
 

@@ -13,8 +13,8 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "hearsay/block.hpp"
@@ -92,14 +92,18 @@ class FaultyNetwork {
   /// Throws like validate().
   FaultyNetwork(GossipMatrix W, Faults faults, MessagePrecision precision = MessagePrecision::real64);
 
-  Index agents() const { return whole_.agents(); }
-  Index local_agents() const { return whole_.agents(); }
+  FaultyNetwork(FaultyNetwork&&) noexcept;
+  FaultyNetwork& operator=(FaultyNetwork&&) noexcept;
+  ~FaultyNetwork();
+
+  Index agents() const;
+  Index local_agents() const;
   Index agent(Index local) const { return local; }
-  Index diameter() const { return diameter_; }  ///< of the members' graph, and so the spectrum
-  const GossipSpectrum& spectrum() const { return spectrum_; }
-  const Traffic& traffic() const { return traffic_; }
-  ConstBlockView<double> unsent() const { return telling_.unsent; }
-  const Epoch& epoch() const { return epoch_; }
+  Index diameter() const;  ///< of the members' graph, and so the spectrum
+  const GossipSpectrum& spectrum() const;
+  const Traffic& traffic() const;
+  ConstBlockView<double> unsent() const;
+  const Epoch& epoch() const;
 
   void mix(const MixStep& step, ConstBlockView<double> Z, ConstBlockView<double> Z_prev, BlockView<double> out,
            BlockView<double> votes);
@@ -111,63 +115,17 @@ class FaultyNetwork {
 
   /// Asked before every round of settle_votes(), of which there may be give_up: false ends them with an Interrupted.
   /// The solver then stops with the best it has, as an observer's word would make it do.
-  void wait_while(std::function<bool()> patient) { patient_ = std::move(patient); }
+  void wait_while(std::function<bool()> patient);
 
   Reception reception(Index local) const;
-  const FaultCounts& fault_counts() const { return counts_; }
+  const FaultCounts& fault_counts() const;
 
   /// The weights of the latest round.
-  const CsrMatrix<double>& round_matrix() const { return W_t_; }
+  const CsrMatrix<double>& round_matrix() const;
 
  private:
-  struct Link {
-    Index i, j;                         // i < j
-    std::size_t upper, lower;           // the places of W(i, j) and W(j, i)
-    std::vector<std::uint32_t> faults;  // that may befall it
-    bool acknowledged = false;          // messages may be lost in one direction alone
-  };
-
-  bool is_member(Index agent) const { return member_[static_cast<std::size_t>(agent)] != 0; }
-  bool happens(std::uint32_t fault, std::size_t place, std::uint32_t attempt) const;
-  bool any_loss(const Link& link, Index sender, std::uint32_t attempt) const;
-  bool draw(const Link& link, bool with_blocks);
-  void acknowledge(const Link& link, bool i_heard, bool j_heard);
-  void draw_round(Index numbers, Index votes);
-  std::int64_t block_bytes(Index numbers, std::int64_t behind) const;
-  void spread_hearing();
-  void measure_distances(ConstBlockView<double> Z);
-  std::vector<Index> find_members() const;
-  void install(std::vector<Index> members);
-  void plan_hand_over(const std::vector<char>& before);
-
-  GossipMatrix whole_;  // as given
-  GossipSpectrum whole_spectrum_;
-  Faults faults_;
-  MessagePrecision precision_;
-  std::function<bool()> patient_ = {};
-  std::vector<Link> links_;
-  std::vector<std::size_t> diagonal_;  // the place of W(i, i)
-
-  CsrMatrix<double> W_, W_t_;  // of the epoch and of the round: whole_'s places, zero where nothing passes
-  GossipSpectrum spectrum_;
-  Index diameter_ = 0;
-  Epoch epoch_;
-  std::vector<char> alive_, member_;
-  std::vector<std::pair<Index, Index>> joining_;  // who takes its block from whom
-
-  std::int64_t round_ = 0;
-  Index wait_ = 0;  // of this round
-  std::vector<char> up_;
-  std::vector<std::int64_t> behind_;  // messages in a row that did not pass each link
-  Telling telling_;
-  Vector<double> distance_, farthest_;  // between the ends of each link, and the largest of each agent's
-  std::vector<std::int64_t> expected_, missed_;
-  Vector<double> norm_, before_, after_;
-  std::size_t words_;
-  std::vector<std::uint64_t> heard_, told_;  // agents x words_: whose votes each has heard of, and had before the round
-
-  Traffic traffic_;
-  FaultCounts counts_;
+  class Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace hearsay

@@ -11,6 +11,8 @@
 // The last applies T_L((W - c I)/h)/T_L(z), h = (hi - lo)/2: no polynomial of degree L contracts more on [lo, hi].
 #pragma once
 
+#include <memory>
+
 #include "hearsay/block.hpp"
 #include "hearsay/message.hpp"
 #include "hearsay/network.hpp"
@@ -52,24 +54,25 @@ class LocalNetwork {
   explicit LocalNetwork(GossipMatrix W, MessagePrecision precision = MessagePrecision::real64);
   LocalNetwork(GossipMatrix W, const GossipSpectrum& known, MessagePrecision precision = MessagePrecision::real64);
 
-  Index agents() const { return W_.agents(); }
-  Index local_agents() const { return W_.agents(); }
+  LocalNetwork(LocalNetwork&&) noexcept;
+  LocalNetwork& operator=(LocalNetwork&&) noexcept;
+  ~LocalNetwork();
+
+  Index agents() const;
+  Index local_agents() const;
   Index agent(Index local) const { return local; }
-  Index diameter() const { return W_.diameter(); }
-  const GossipSpectrum& spectrum() const { return spectrum_; }
-  const Traffic& traffic() const { return traffic_; }
-  ConstBlockView<double> unsent() const { return telling_.unsent; }
-  const GossipMatrix& gossip_matrix() const { return W_; }
+  Index diameter() const;
+  const GossipSpectrum& spectrum() const;
+  const Traffic& traffic() const;
+  ConstBlockView<double> unsent() const;
+  const GossipMatrix& gossip_matrix() const;
 
   void mix(const MixStep& step, ConstBlockView<double> Z, ConstBlockView<double> Z_prev, BlockView<double> out,
            BlockView<double> votes);
 
  private:
-  GossipMatrix W_;
-  GossipSpectrum spectrum_;
-  MessagePrecision precision_;
-  Telling telling_;
-  Traffic traffic_;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace hearsay

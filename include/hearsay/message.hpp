@@ -31,11 +31,6 @@ void decode(MessagePrecision precision, const std::byte* message, std::span<doub
 /// What decode() makes of encode().
 double rounded(MessagePrecision precision, double number);
 
-/// What the neighbours know of each agent's block, and the rest of it.
-struct Telling {
-  Block<double> told = {}, unsent = {};
-};
-
 /// told <- told + rounded(Z - told), and unsent <- Z - told.
 void tell(MessagePrecision precision, ConstBlockView<double> Z, BlockView<double> told, BlockView<double> unsent);
 

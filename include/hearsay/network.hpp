@@ -7,6 +7,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,6 +53,10 @@ struct GossipSpectrum {
 /// W, valid by construction: every way to make one checks the rules, and the error names entry, value and rule.
 class GossipMatrix {
  public:
+  GossipMatrix(const GossipMatrix&) = default;
+  GossipMatrix& operator=(const GossipMatrix&) = default;
+  ~GossipMatrix() = default;
+
   /// The paper's ring: 1/2 for oneself, 1/4 for each neighbour (two agents have only one, which gets 1/2).
   static GossipMatrix ring(Index agents);
 
@@ -68,24 +73,23 @@ class GossipMatrix {
   static GossipMatrix from(const Block<double>& W, const Graph& graph);
   static GossipMatrix from(CsrMatrix<double> W, const Graph& graph);
 
-  Index agents() const { return W_.rows; }
-  const CsrMatrix<double>& matrix() const { return W_; }
-  Index edges() const { return static_cast<Index>(W_.nonzeros() - W_.rows) / 2; }
+  Index agents() const;
+  const CsrMatrix<double>& matrix() const;  ///< the diagonal is stored
+  Index edges() const;
   Graph graph() const;  ///< who is joined to whom
 
   /// Rounds after which whatever one agent says has reached every other: the diameter, or for large graphs at most
   /// twice it.
-  Index diameter() const { return diameter_; }
+  Index diameter() const;
 
   /// In closed form, where there is one: a ring's.
-  const std::optional<GossipSpectrum>& known_spectrum() const { return known_spectrum_; }
+  const std::optional<GossipSpectrum>& known_spectrum() const;
 
  private:
-  explicit GossipMatrix(CsrMatrix<double> W);
+  struct Impl;
+  explicit GossipMatrix(Impl impl);
 
-  CsrMatrix<double> W_;  // the diagonal is stored
-  Index diameter_ = 0;
-  std::optional<GossipSpectrum> known_spectrum_;
+  std::shared_ptr<const Impl> impl_;  // never written to, so copies share it; moving is copying, and never leaves null
 };
 
 /// The closed form where there is one; by a dense eigensolver up to 1000 agents; beyond, by accelerated_power on

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from hearsay._errors import DataError, InvalidArgument
 
-__all__ = ["arithmetic", "compressed_rows", "require_symmetric", "rows_in_place"]
+__all__ = ["arithmetic", "compressed_rows", "require_square", "rows_in_place"]
 
 Array = npt.NDArray[Any]
 
@@ -56,24 +56,6 @@ def compressed_rows(X: Any, dtype: np.dtype[Any]) -> tuple[Array, Array, Array, 
     )
 
 
-def require_symmetric(A: Any) -> None:
-    """To 1e-10 of the largest entry (8 epsilons in single precision), as for files."""
+def require_square(A: Any) -> None:
     if A.ndim != 2 or A.shape[0] != A.shape[1] or A.shape[0] == 0:
         raise InvalidArgument(f"matrix of shape {A.shape}: must be square and not empty")
-    slack = max(1e-10, 8 * float(np.finfo(A.dtype).eps))
-    if sp.issparse(A):
-        largest = abs(A).max()
-        worst = abs(A - A.T).max()
-        if not worst <= slack * largest:
-            raise DataError(f"matrix: not symmetric: two mirrored entries differ by {worst:.6g}")
-        return
-    panel = max(1, 2**18 // A.shape[0])  # about two megabytes at a time
-    largest = worst = 0.0
-    for first in range(0, A.shape[0], panel):
-        rows, mirrored = A[first : first + panel, first:], A[first:, first : first + panel].T
-        size, difference = float(np.abs(rows).max()), float(np.abs(rows - mirrored).max())
-        if not (np.isfinite(size) and np.isfinite(difference)):
-            raise DataError("matrix: has an entry that is not finite")
-        largest, worst = max(largest, size), max(worst, difference)
-    if not worst <= slack * largest:
-        raise DataError(f"matrix: not symmetric: two mirrored entries differ by {worst:.6g}")

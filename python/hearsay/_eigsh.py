@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 from hearsay import _core
-from hearsay._arrays import arithmetic, compressed_rows, precision_text, require_symmetric, rows_in_place
-from hearsay._errors import InvalidArgument
+from hearsay._arrays import arithmetic, compressed_rows, precision_text, require_square, rows_in_place
+from hearsay._errors import DataError, InvalidArgument
 from hearsay._options import in_python_words, option_texts, seed_from
 from hearsay._progress import watching
 from hearsay._result import Callback, EigshResult, info_from
@@ -171,8 +171,10 @@ def eigsh(
 
 def _solve(A: Any, n: int | None, dtype: np.dtype[Any], common: dict[str, Any]) -> dict[str, Any]:
     if sp.issparse(A):
-        require_symmetric(A.astype(dtype, copy=False))
-        return _core.eigs_sparse(*compressed_rows(A, dtype), **common)
+        require_square(A)
+        rows = compressed_rows(A, dtype)
+        _core.require_symmetric_sparse(*rows)
+        return _core.eigs_sparse(*rows, **common)
     if isinstance(A, LinearOperator):
         if A.shape[0] != A.shape[1]:
             raise InvalidArgument(f"operator of shape {A.shape}: must be square")
@@ -185,9 +187,14 @@ def _solve(A: Any, n: int | None, dtype: np.dtype[Any], common: dict[str, Any]) 
     if np.iscomplexobj(matrix):
         raise InvalidArgument(f"matrix of {matrix.dtype}: must be real")
     matrix = matrix.astype(dtype, copy=False)
-    require_symmetric(matrix)
+    require_square(matrix)
     # The transpose of a symmetric matrix is the matrix: columns side by side serve as well as rows.
     in_place = matrix.T if matrix.flags.f_contiguous else rows_in_place(matrix, dtype)
+    try:
+        _core.require_symmetric_dense(in_place)
+    except DataError:
+        _core.require_symmetric_dense(rows_in_place(matrix, dtype))  # which names the entry as the caller counts
+        raise
     return _core.eigs_dense(in_place, **common)
 
 

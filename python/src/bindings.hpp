@@ -24,6 +24,7 @@ namespace nb = nanobind;
 
 void bind_options(nb::module_& m);
 void bind_solve(nb::module_& m);
+void bind_symmetric(nb::module_& m);
 void bind_graphs(nb::module_& m);
 void bind_network(nb::module_& m);
 void bind_theory(nb::module_& m);

@@ -41,6 +41,7 @@ NB_MODULE(_core, m) {
   m.def("set_threads", &set_threads, nb::arg("count"));
   bind_options(m);
   bind_solve(m);
+  bind_symmetric(m);
   bind_graphs(m);
   bind_network(m);
   bind_theory(m);

@@ -144,9 +144,15 @@ def test_any_random_state_will_do(problem, state):
     [
         (np.ones((3, 4)), {}, hearsay.InvalidArgument, "(3, 4): must be square"),
         (np.zeros((0, 0)), {}, hearsay.InvalidArgument, "must be square and not empty"),
-        (np.array([[1.0, 2.0], [0.0, 1.0]]), {}, hearsay.DataError, "not symmetric"),
+        (np.array([[1.0, 2.0], [0.0, 1.0]]), {}, hearsay.DataError, "not symmetric: (1, 2) is 2 but (2, 1) is 0"),
+        (
+            np.asfortranarray([[1.0, 2.0], [0.0, 1.0]]),
+            {},
+            hearsay.DataError,
+            "not symmetric: (1, 2) is 2 but (2, 1) is 0",
+        ),
         (sp.csr_array(np.array([[1.0, 2.0], [0.0, 1.0]])), {}, hearsay.DataError, "not symmetric"),
-        (np.array([[1.0, np.nan], [np.nan, 1.0]]), {}, hearsay.DataError, "not finite"),
+        (np.array([[1.0, np.nan], [np.nan, 1.0]]), {}, hearsay.DataError, "matrix: (1, 2) is nan, not a finite number"),
         (np.eye(3) * 1j, {}, hearsay.InvalidArgument, "must be real"),
         (np.eye(3), {"k": 4}, hearsay.InvalidArgument, "k = 4: must lie in [1, 3]"),
         (np.eye(3), {"k": 0}, hearsay.InvalidArgument, "k = 0: must be a whole number of at least 1"),

@@ -22,7 +22,7 @@
 #include <optional>
 
 #include "decentralized/agents.hpp"
-#include "decentralized/outcome.hpp"
+#include "decentralized/definition.hpp"
 #include "decentralized/pacing.hpp"
 #include "decentralized/scaling.hpp"
 #include "decentralized/verification.hpp"
@@ -110,7 +110,7 @@ Index extra_columns(const DecentralizedOptions& options, bool estimated, bool wi
   return oversample;
 }
 
-Method settle(const Shared& shared, const DecentralizedOptions& options, bool reliable) {
+Method choose_method(const Shared& shared, const DecentralizedOptions& options, bool reliable) {
   validate(options, shared.d);
   Momentum momentum = accelerated(options.algorithm) ? options.momentum : Momentum::none();
   momentum.edge = std::ldexp(momentum.edge, -shared.exponent);
@@ -151,7 +151,7 @@ class Run {
         options_(options),
         hooks_(hooks),
         before_(net.traffic()),
-        method_(settle(agree_on_facts(net, A), options, !net.unreliable())),
+        method_(choose_method(agree_on_facts(net, A), options, !net.unreliable())),
         agents_(
             method_, A,
             random_orthonormal<double>(method_.d, method_.p, {.seed = options.seed, .stream = Stream::start_block})),
@@ -536,7 +536,7 @@ DecentralizedResult decentralized_pca(NetworkRef net, std::span<const OperatorRe
 
 Traffic planned_traffic(const GossipMatrix& W, Index dimension, const DecentralizedOptions& options,
                         MessagePrecision precision) {
-  const Method method = settle({.d = dimension, .positive_semidefinite = true}, options, true);
+  const Method method = choose_method({.d = dimension, .positive_semidefinite = true}, options, true);
   require(options.rounds.has_value(), "rounds = auto: are measured during the run; give a number to plan its traffic");
   Traffic traffic;
   for (Index round = 0; round < W.diameter(); ++round) traffic.add_round(2 * W.edges(), 0, facts_shared);

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "decentralized/outcome.hpp"
+#include "decentralized/definition.hpp"
 #include "hearsay/angles.hpp"
 #include "hearsay/gossip.hpp"
 #include "hearsay/linalg.hpp"

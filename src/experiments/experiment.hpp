@@ -13,9 +13,9 @@
 #include <variant>
 #include <vector>
 
-#include "experiments/agents.hpp"
+#include "experiments/agent_runs.hpp"
 #include "experiments/exponents.hpp"
-#include "experiments/graph.hpp"
+#include "experiments/graph_run.hpp"
 #include "experiments/promise.hpp"
 #include "experiments/rounds.hpp"
 #include "experiments/runs.hpp"

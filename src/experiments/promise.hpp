@@ -1,7 +1,7 @@
 // The theorem on ADePM, run as it is written: with the rounds of gossip it asks for, from its T on.
 #pragma once
 
-#include "experiments/agents.hpp"
+#include "experiments/agent_runs.hpp"
 
 namespace hearsay::experiments {
 

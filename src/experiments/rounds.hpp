@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/agents.hpp"
+#include "experiments/agent_runs.hpp"
 
 namespace hearsay::experiments {
 

@@ -1,7 +1,7 @@
 #include "hearsay/io/built_in.hpp"
 
-#include "io/datasets_heart.hpp"
 #include "io/embedded_data.hpp"
+#include "io/heart_split.hpp"
 
 namespace hearsay::io {
 

@@ -9,9 +9,9 @@
 #include <set>
 #include <thread>
 
-#include "check.hpp"
 #include "hearsay/error.hpp"
 #include "hearsay/mpi.hpp"
+#include "return_code.hpp"
 
 namespace hearsay::mpi {
 namespace {

@@ -11,9 +11,9 @@
 #include <sched.h>
 #endif
 
-#include "check.hpp"
 #include "hearsay/error.hpp"
 #include "hearsay/mpi.hpp"
+#include "return_code.hpp"
 
 namespace hearsay::mpi {
 namespace {

@@ -44,6 +44,6 @@ class PeerFailure : public CommunicationError {
 Failure caught(int rank, const std::function<void()>& body);
 
 /// Control path: every rank says how it failed, and all throw the same, or nobody does.
-void settle(Transport& ranks, const Failure& failure);
+void throw_alike(Transport& ranks, const Failure& failure);
 
 }  // namespace hearsay::detail

@@ -39,7 +39,80 @@ void add_reason(std::string& reason, const std::vector<Index>& agents, const cha
 
 }  // namespace
 
-FaultyNetwork::FaultyNetwork(GossipMatrix W, Faults faults, MessagePrecision precision)
+class FaultyNetwork::Impl {
+ public:
+  Impl(GossipMatrix W, Faults faults, MessagePrecision precision);
+
+  Index agents() const { return whole_.agents(); }
+  Index diameter() const { return diameter_; }
+  const GossipSpectrum& spectrum() const { return spectrum_; }
+  const Traffic& traffic() const { return traffic_; }
+  ConstBlockView<double> unsent() const { return telling_.unsent; }
+  const Epoch& epoch() const { return epoch_; }
+  const FaultCounts& fault_counts() const { return counts_; }
+  const CsrMatrix<double>& round_matrix() const { return W_t_; }
+  Reception reception(Index local) const;
+
+  void mix(const MixStep& step, ConstBlockView<double> Z, ConstBlockView<double> Z_prev, BlockView<double> out,
+           BlockView<double> votes);
+  std::optional<Epoch> begin_iteration(Index t);
+  void hand_over(BlockView<double> X);
+  void begin_votes();
+  void settle_votes(BlockView<double> votes);
+  void wait_while(std::function<bool()> patient) { patient_ = std::move(patient); }
+
+ private:
+  struct Link {
+    Index i, j;                         // i < j
+    std::size_t upper, lower;           // the places of W(i, j) and W(j, i)
+    std::vector<std::uint32_t> faults;  // that may befall it
+    bool acknowledged = false;          // messages may be lost in one direction alone
+  };
+
+  bool is_member(Index agent) const { return member_[static_cast<std::size_t>(agent)] != 0; }
+  bool happens(std::uint32_t fault, std::size_t place, std::uint32_t attempt) const;
+  bool any_loss(const Link& link, Index sender, std::uint32_t attempt) const;
+  bool draw(const Link& link, bool with_blocks);
+  void acknowledge(const Link& link, bool i_heard, bool j_heard);
+  void draw_round(Index numbers, Index votes);
+  std::int64_t block_bytes(Index numbers, std::int64_t behind) const;
+  void spread_hearing();
+  void measure_distances(ConstBlockView<double> Z);
+  std::vector<Index> find_members() const;
+  void install(std::vector<Index> members);
+  void plan_hand_over(const std::vector<char>& before);
+
+  GossipMatrix whole_;  // as given
+  GossipSpectrum whole_spectrum_;
+  Faults faults_;
+  MessagePrecision precision_;
+  std::function<bool()> patient_ = {};
+  std::vector<Link> links_;
+  std::vector<std::size_t> diagonal_;  // the place of W(i, i)
+
+  CsrMatrix<double> W_, W_t_;  // of the epoch and of the round: whole_'s places, zero where nothing passes
+  GossipSpectrum spectrum_;
+  Index diameter_ = 0;
+  Epoch epoch_;
+  std::vector<char> alive_, member_;
+  std::vector<std::pair<Index, Index>> joining_;  // who takes its block from whom
+
+  std::int64_t round_ = 0;
+  Index wait_ = 0;  // of this round
+  std::vector<char> up_;
+  std::vector<std::int64_t> behind_;  // messages in a row that did not pass each link
+  detail::Telling telling_;
+  Vector<double> distance_, farthest_;  // between the ends of each link, and the largest of each agent's
+  std::vector<std::int64_t> expected_, missed_;
+  Vector<double> norm_, before_, after_;
+  std::size_t words_;
+  std::vector<std::uint64_t> heard_, told_;  // agents x words_: whose votes each has heard of, and had before the round
+
+  Traffic traffic_;
+  FaultCounts counts_;
+};
+
+FaultyNetwork::Impl::Impl(GossipMatrix W, Faults faults, MessagePrecision precision)
     : whole_(std::move(W)),
       whole_spectrum_(gossip_spectrum(whole_)),
       faults_(std::move(faults)),
@@ -68,7 +141,7 @@ FaultyNetwork::FaultyNetwork(GossipMatrix W, Faults faults, MessagePrecision pre
 
 // ---- Rounds ---------------------------------------------------------------------------------------------------------
 
-bool FaultyNetwork::happens(std::uint32_t fault, std::size_t place, std::uint32_t attempt) const {
+bool FaultyNetwork::Impl::happens(std::uint32_t fault, std::size_t place, std::uint32_t attempt) const {
   const LinkFault& what = faults_.links[fault];
   if (round_ < what.first_round || round_ > what.last_round) return false;
   const RandomKey key{
@@ -76,7 +149,7 @@ bool FaultyNetwork::happens(std::uint32_t fault, std::size_t place, std::uint32_
   return random_uniform(key, static_cast<std::uint64_t>(round_), attempt) < what.probability;
 }
 
-bool FaultyNetwork::any_loss(const Link& link, Index sender, std::uint32_t attempt) const {
+bool FaultyNetwork::Impl::any_loss(const Link& link, Index sender, std::uint32_t attempt) const {
   const std::size_t place = sender == link.j ? link.upper : link.lower;
   return std::any_of(link.faults.begin(), link.faults.end(), [&](std::uint32_t f) {
     const LinkFault& fault = faults_.links[f];
@@ -85,7 +158,7 @@ bool FaultyNetwork::any_loss(const Link& link, Index sender, std::uint32_t attem
   });
 }
 
-bool FaultyNetwork::draw(const Link& link, bool with_blocks) {
+bool FaultyNetwork::Impl::draw(const Link& link, bool with_blocks) {
   bool heard[2] = {true, true};  // by i, by j
   Index wait = 0;
   for (const std::uint32_t f : link.faults)
@@ -121,7 +194,7 @@ bool FaultyNetwork::draw(const Link& link, bool with_blocks) {
 // end that heard nothing knows that it does not; one that heard its neighbour's block asks again until it hears the
 // answer too. So both ends come to the same conclusion, if not at the same moment. Votes need none of this: hearing one
 // twice does no harm.
-void FaultyNetwork::acknowledge(const Link& link, bool i_heard, bool j_heard) {
+void FaultyNetwork::Impl::acknowledge(const Link& link, bool i_heard, bool j_heard) {
   std::int64_t sent = 2;
   for (const auto& [heard, sender] : {std::pair(i_heard, link.j), std::pair(j_heard, link.i)})
     for (std::uint32_t attempt = 1; heard && any_loss(link, sender, attempt); ++attempt) ++sent;
@@ -131,11 +204,11 @@ void FaultyNetwork::acknowledge(const Link& link, bool i_heard, bool j_heard) {
   traffic_.bytes += sent * acknowledgement_bytes;
 }
 
-std::int64_t FaultyNetwork::block_bytes(Index numbers, std::int64_t behind) const {
+std::int64_t FaultyNetwork::Impl::block_bytes(Index numbers, std::int64_t behind) const {
   return numbers * std::min<std::int64_t>(sizeof(double), (1 + behind) * bytes_per_number(precision_));
 }
 
-void FaultyNetwork::draw_round(Index numbers, Index votes) {
+void FaultyNetwork::Impl::draw_round(Index numbers, Index votes) {
   const std::int64_t vote_bytes = votes * static_cast<std::int64_t>(sizeof(double)), hearing = (agents() + 7) / 8;
   W_t_.values = W_.values;
   wait_ = 0;
@@ -163,8 +236,8 @@ void FaultyNetwork::draw_round(Index numbers, Index votes) {
   ++round_;
 }
 
-void FaultyNetwork::mix(const MixStep& step, ConstBlockView<double> Z, ConstBlockView<double> Z_prev,
-                        BlockView<double> out, BlockView<double> votes) {
+void FaultyNetwork::Impl::mix(const MixStep& step, ConstBlockView<double> Z, ConstBlockView<double> Z_prev,
+                              BlockView<double> out, BlockView<double> votes) {
   const Index n = agents(), numbers = Z.cols();
   require(Z.rows() == n && out.rows() == n && out.cols() == numbers && votes.rows() == n,
           fmt::format("blocks of {} agents: must be {}, as the network has", Z.rows(), n));
@@ -176,7 +249,7 @@ void FaultyNetwork::mix(const MixStep& step, ConstBlockView<double> Z, ConstBloc
     measure_distances(precision_ == MessagePrecision::real64 ? Z : ConstBlockView<double>(telling_.told));
 }
 
-void FaultyNetwork::measure_distances(ConstBlockView<double> Z) {
+void FaultyNetwork::Impl::measure_distances(ConstBlockView<double> Z) {
   const auto links = static_cast<Index>(links_.size());
 #pragma omp parallel for schedule(static) num_threads(detail::worth_threads(4.0 * double(links) * double(Z.cols())))
   for (Index l = 0; l < links; ++l)
@@ -194,7 +267,7 @@ void FaultyNetwork::measure_distances(ConstBlockView<double> Z) {
   }
 }
 
-Reception FaultyNetwork::reception(Index local) const {
+Reception FaultyNetwork::Impl::reception(Index local) const {
   const auto expected = static_cast<double>(std::max<std::int64_t>(1, expected_[at(local)]));
   Reception reception{.missed = static_cast<double>(missed_[at(local)]) / expected};
   if (norm_(local) > 0) {
@@ -206,14 +279,14 @@ Reception FaultyNetwork::reception(Index local) const {
 
 // ---- Votes ----------------------------------------------------------------------------------------------------------
 
-void FaultyNetwork::begin_votes() {
+void FaultyNetwork::Impl::begin_votes() {
   std::fill(heard_.begin(), heard_.end(), 0);
   for (const Index i : epoch_.members) heard_[at(i) * words_ + at(i) / 64] |= std::uint64_t{1} << (i % 64);
   std::fill(expected_.begin(), expected_.end(), 0);
   std::fill(missed_.begin(), missed_.end(), 0);
 }
 
-void FaultyNetwork::spread_hearing() {
+void FaultyNetwork::Impl::spread_hearing() {
   told_ = heard_;
   for (std::size_t l = 0; l < links_.size(); ++l) {
     if (up_[l] == 0) continue;
@@ -225,7 +298,7 @@ void FaultyNetwork::spread_hearing() {
   }
 }
 
-void FaultyNetwork::settle_votes(BlockView<double> votes) {
+void FaultyNetwork::Impl::settle_votes(BlockView<double> votes) {
   std::vector<std::uint64_t> all(words_, 0);
   for (const Index i : epoch_.members) all[at(i) / 64] |= std::uint64_t{1} << (i % 64);
   const auto missing = [&]() -> std::optional<std::pair<Index, Index>> {
@@ -252,7 +325,7 @@ void FaultyNetwork::settle_votes(BlockView<double> votes) {
 
 // ---- Epochs ---------------------------------------------------------------------------------------------------------
 
-std::vector<Index> FaultyNetwork::find_members() const {
+std::vector<Index> FaultyNetwork::Impl::find_members() const {
   Graph alive{.nodes = agents()};
   for (const Link& link : links_)
     if (alive_[at(link.i)] != 0 && alive_[at(link.j)] != 0)
@@ -268,7 +341,7 @@ std::vector<Index> FaultyNetwork::find_members() const {
   return members;
 }
 
-void FaultyNetwork::install(std::vector<Index> members) {
+void FaultyNetwork::Impl::install(std::vector<Index> members) {
   std::fill(member_.begin(), member_.end(), 0);
   std::vector<std::int32_t> nodes;
   std::vector<Index> place(at(agents()), -1);
@@ -291,7 +364,7 @@ void FaultyNetwork::install(std::vector<Index> members) {
 }
 
 // Who was a member before has a block; the others get one from a neighbour that has, nearest first.
-void FaultyNetwork::plan_hand_over(const std::vector<char>& before) {
+void FaultyNetwork::Impl::plan_hand_over(const std::vector<char>& before) {
   joining_.clear();
   std::vector<Index> front;
   for (const Index i : epoch_.members)
@@ -308,7 +381,7 @@ void FaultyNetwork::plan_hand_over(const std::vector<char>& before) {
     });
 }
 
-std::optional<Epoch> FaultyNetwork::begin_iteration(Index t) {
+std::optional<Epoch> FaultyNetwork::Impl::begin_iteration(Index t) {
   norm_.setConstant(agents(), -1);
   if (t == 0) {
     round_ = 0;
@@ -367,12 +440,43 @@ std::optional<Epoch> FaultyNetwork::begin_iteration(Index t) {
   return epoch_;
 }
 
-void FaultyNetwork::hand_over(BlockView<double> X) {
+void FaultyNetwork::Impl::hand_over(BlockView<double> X) {
   for (const auto& [agent, from] : joining_) {
     X.row(agent) = X.row(from);
     ++traffic_.messages;
     traffic_.bytes += X.cols() * static_cast<std::int64_t>(sizeof(double));
   }
 }
+
+// ---- The network, as users see it -----------------------------------------------------------------------------------
+
+FaultyNetwork::FaultyNetwork(GossipMatrix W, Faults faults, MessagePrecision precision)
+    : impl_(std::make_unique<Impl>(std::move(W), std::move(faults), precision)) {}
+
+FaultyNetwork::FaultyNetwork(FaultyNetwork&&) noexcept = default;
+FaultyNetwork& FaultyNetwork::operator=(FaultyNetwork&&) noexcept = default;
+FaultyNetwork::~FaultyNetwork() = default;
+
+Index FaultyNetwork::agents() const { return impl_->agents(); }
+Index FaultyNetwork::local_agents() const { return impl_->agents(); }
+Index FaultyNetwork::diameter() const { return impl_->diameter(); }
+const GossipSpectrum& FaultyNetwork::spectrum() const { return impl_->spectrum(); }
+const Traffic& FaultyNetwork::traffic() const { return impl_->traffic(); }
+ConstBlockView<double> FaultyNetwork::unsent() const { return impl_->unsent(); }
+const Epoch& FaultyNetwork::epoch() const { return impl_->epoch(); }
+Reception FaultyNetwork::reception(Index local) const { return impl_->reception(local); }
+const FaultCounts& FaultyNetwork::fault_counts() const { return impl_->fault_counts(); }
+const CsrMatrix<double>& FaultyNetwork::round_matrix() const { return impl_->round_matrix(); }
+
+void FaultyNetwork::mix(const MixStep& step, ConstBlockView<double> Z, ConstBlockView<double> Z_prev,
+                        BlockView<double> out, BlockView<double> votes) {
+  impl_->mix(step, Z, Z_prev, out, votes);
+}
+
+std::optional<Epoch> FaultyNetwork::begin_iteration(Index t) { return impl_->begin_iteration(t); }
+void FaultyNetwork::hand_over(BlockView<double> X) { impl_->hand_over(X); }
+void FaultyNetwork::begin_votes() { impl_->begin_votes(); }
+void FaultyNetwork::settle_votes(BlockView<double> votes) { impl_->settle_votes(votes); }
+void FaultyNetwork::wait_while(std::function<bool()> patient) { impl_->wait_while(std::move(patient)); }
 
 }  // namespace hearsay

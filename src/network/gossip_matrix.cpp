@@ -125,23 +125,34 @@ CsrMatrix<double> sparse(const Block<double>& W) {
 
 }  // namespace
 
-GossipMatrix::GossipMatrix(CsrMatrix<double> W) : W_(std::move(W)), diameter_(detail::diameter(W_)) {
-  if (diameter_ < 0) require_connected(support(W_));
+struct GossipMatrix::Impl {
+  CsrMatrix<double> W;
+  Index diameter = detail::diameter(W);
+  std::optional<GossipSpectrum> known_spectrum = {};
+};
+
+GossipMatrix::GossipMatrix(Impl impl) : impl_(std::make_shared<const Impl>(std::move(impl))) {
+  if (diameter() < 0) require_connected(graph());
 }
 
-Graph GossipMatrix::graph() const { return support(W_); }
+Index GossipMatrix::agents() const { return impl_->W.rows; }
+const CsrMatrix<double>& GossipMatrix::matrix() const { return impl_->W; }
+Index GossipMatrix::edges() const { return static_cast<Index>(impl_->W.nonzeros() - impl_->W.rows) / 2; }
+Index GossipMatrix::diameter() const { return impl_->diameter; }
+const std::optional<GossipSpectrum>& GossipMatrix::known_spectrum() const { return impl_->known_spectrum; }
+Graph GossipMatrix::graph() const { return support(impl_->W); }
 
 GossipMatrix GossipMatrix::ring(Index agents) {
   const Graph graph = ring_graph(agents);
-  GossipMatrix W(weighted(graph, [&](Index, Index) { return agents == 2 ? 0.5 : 0.25; }));
+  Impl ring{.W = weighted(graph, [&](Index, Index) { return agents == 2 ? 0.5 : 0.25; })};
   // (1 + cos(2 pi j/n))/2 for j = 0 .. n - 1
   const auto eigenvalue = [&](Index j) {
     const double angle = std::numbers::pi * static_cast<double>(j) / static_cast<double>(agents);
     return std::cos(angle) * std::cos(angle);
   };
-  W.known_spectrum_ =
+  ring.known_spectrum =
       agents == 1 ? GossipSpectrum{} : GossipSpectrum{.lo = eigenvalue(agents / 2), .hi = eigenvalue(1)};
-  return W;
+  return GossipMatrix(std::move(ring));
 }
 
 GossipMatrix GossipMatrix::metropolis(const Graph& graph) {
@@ -149,15 +160,16 @@ GossipMatrix GossipMatrix::metropolis(const Graph& graph) {
   Graph plain = graph;
   plain.weights.clear();  // who is joined to whom is all that counts here
   const Vector<double> degree = degrees(plain);
-  return GossipMatrix(weighted(plain, [&](Index i, Index j) { return 1 / (1 + std::max(degree(i), degree(j))); }));
+  return GossipMatrix(
+      {.W = weighted(plain, [&](Index i, Index j) { return 1 / (1 + std::max(degree(i), degree(j))); })});
 }
 
 GossipMatrix GossipMatrix::lazy(const GossipMatrix& W) {
-  GossipMatrix half = W;
-  each_entry(half.W_, [](Index i, Index j, double& value) { value = (value + (i == j ? 1 : 0)) / 2; });
-  if (auto& known = half.known_spectrum_; known && W.agents() > 1)
+  Impl half = *W.impl_;
+  each_entry(half.W, [](Index i, Index j, double& value) { value = (value + (i == j ? 1 : 0)) / 2; });
+  if (auto& known = half.known_spectrum; known && W.agents() > 1)
     known = {.lo = (1 + known->lo) / 2, .hi = (1 + known->hi) / 2};
-  return half;
+  return GossipMatrix(std::move(half));
 }
 
 GossipMatrix GossipMatrix::from(const Block<double>& W) { return from(sparse(W)); }
@@ -169,7 +181,7 @@ GossipMatrix GossipMatrix::from(CsrMatrix<double> W) {
   W = without_zeros(W);
   validate(W);
   tidy(W);
-  return GossipMatrix(std::move(W));
+  return GossipMatrix({.W = std::move(W)});
 }
 
 GossipMatrix GossipMatrix::from(CsrMatrix<double> W, const Graph& graph) {

@@ -25,6 +25,11 @@ void mix_rows(const CsrMatrix<double>& W, const MixStep& step, ConstBlockView<do
 void mix_rows(const CsrMatrix<double>& W, std::span<const Index> rows, const MixStep& step, ConstBlockView<double> Z,
               ConstBlockView<double> Z_prev, BlockView<double> out);
 
+/// What the neighbours know of each agent's block, and the rest of it.
+struct Telling {
+  Block<double> told = {}, unsent = {};
+};
+
 /// The same where the neighbours know of Z only what messages of this precision have told them. Telling begins anew
 /// when the blocks change their shape.
 void mix_messages(const CsrMatrix<double>& W, const MixStep& step, ConstBlockView<double> Z,

@@ -60,7 +60,75 @@ bool ended_by(std::span<const std::byte> message, std::size_t bytes) {
 
 }  // namespace
 
-struct RankNetwork::Link {
+class RankNetwork::Impl {
+ public:
+  Impl(Transport& ranks, GossipMatrix W, const RankNetworkOptions& options);
+
+  Index agents() const { return W_.agents(); }
+  Index local_agents() const { return static_cast<Index>(own_.size()); }
+  Index agent(Index local) const { return own_[static_cast<std::size_t>(local)]; }
+  std::span<const Index> local() const { return own_; }
+  Index diameter() const { return W_.diameter(); }
+  const GossipSpectrum& spectrum() const { return spectrum_; }
+  const Traffic& traffic() const { return traffic_; }
+  ConstBlockView<double> unsent() const { return untold_; }
+  const GossipMatrix& gossip_matrix() const { return W_; }
+  const WireTraffic& wire() const { return wire_; }
+  Transport& ranks() const { return *ranks_; }
+
+  void mix(const MixStep& step, ConstBlockView<double> Z, ConstBlockView<double> Z_prev, BlockView<double> out,
+           BlockView<double> votes);
+  void run(const std::function<void()>& body);
+
+ private:
+  struct Link;
+  struct Piece {
+    Index column, columns;
+  };
+
+  bool rounds() const { return precision_ != MessagePrecision::real64; }
+  void plan(std::span<const int> placement);
+  void plan_edge();
+  void cut();
+  Link& link(int rank);
+  std::size_t message_bytes(std::size_t agents) const;
+  const std::byte* blocks(const Link& from) const;
+  void post_receives();
+  void post_sends(ConstBlockView<double> Z, ConstBlockView<double> votes);
+  void progress();
+  void accept(Link& from, std::size_t bytes);
+  void mix_exact(const MixStep& step, ConstBlockView<double> Z, ConstBlockView<double> Z_prev, BlockView<double> out);
+  void mix_rounded(const MixStep& step, ConstBlockView<double> Z, ConstBlockView<double> Z_prev, BlockView<double> out);
+  void mix_edge(const MixStep& step, ConstBlockView<double> Z, ConstBlockView<double> Z_prev, BlockView<double> out);
+  void await_blocks();
+  void maximise(BlockView<double> votes);
+  [[noreturn]] void refuse(Index heard) const;
+  void close(const std::string& farewell);
+
+  Transport* ranks_;
+  GossipMatrix W_;
+  GossipSpectrum spectrum_;
+  MessagePrecision precision_;
+  std::vector<Index> own_;
+  std::vector<Link> links_;             // one per neighbouring rank, by rank
+  Index heard_ = 0;                     // agents heard from
+  CsrMatrix<double> rows_;              // of W, for the agents here; columns: the agents here, then those heard from
+  std::vector<Index> inner_, edge_;     // rows that need no message, and the others
+  CsrMatrix<double> edge_rows_;         // of the latter; columns: the edge, other agents here, then those heard from
+  std::vector<Index> stacked_;          // the agents here among those columns
+  Index numbers_ = 0, votes_ = 0;       // of each agent, in the round in progress
+  Block<double> said_;                  // votes of the agents here and of those heard from
+  Block<double> told_, untold_;         // as LocalNetwork's; told_ also of those heard from
+  std::vector<std::byte> changes_;      // what is told of each agent here, encoded
+  std::vector<double> change_;          // one of them, decoded
+  std::vector<const double*> sources_;  // of edge_rows_' columns
+  std::vector<Piece> pieces_;
+  Index cut_numbers_ = 0;
+  Traffic traffic_;
+  WireTraffic wire_;
+};
+
+struct RankNetwork::Impl::Link {
   int rank;
   std::vector<Index> ours;    // agents here with a neighbour there, as rows of Z
   std::vector<Index> theirs;  // agents there with a neighbour here
@@ -79,7 +147,7 @@ std::vector<int> contiguous_placement(Index agents, int ranks) {
   return placement;
 }
 
-RankNetwork::RankNetwork(Transport& ranks, GossipMatrix W, const RankNetworkOptions& options)
+RankNetwork::Impl::Impl(Transport& ranks, GossipMatrix W, const RankNetworkOptions& options)
     : ranks_(&ranks),
       W_(std::move(W)),
       spectrum_(options.spectrum ? *options.spectrum : gossip_spectrum(W_)),
@@ -89,9 +157,7 @@ RankNetwork::RankNetwork(Transport& ranks, GossipMatrix W, const RankNetworkOpti
   plan(options.placement.empty() ? contiguous_placement(agents(), ranks.size()) : options.placement);
 }
 
-RankNetwork::~RankNetwork() = default;
-
-void RankNetwork::plan(std::span<const int> placement) {
+void RankNetwork::Impl::plan(std::span<const int> placement) {
   require(static_cast<Index>(placement.size()) == agents(),
           fmt::format("placement of {} agents: must be of {}, as the gossip matrix has", placement.size(), agents()));
   const auto rank_of = [&](Index agent) { return placement[static_cast<std::size_t>(agent)]; };
@@ -132,7 +198,7 @@ void RankNetwork::plan(std::span<const int> placement) {
   plan_edge();
 }
 
-void RankNetwork::plan_edge() {
+void RankNetwork::Impl::plan_edge() {
   stacked_ = edge_;
   std::vector<Index> place(static_cast<std::size_t>(local_agents()), -1);  // of an agent here, in the stack
   for (std::size_t b = 0; b < edge_.size(); ++b) place[static_cast<std::size_t>(edge_[b])] = static_cast<Index>(b);
@@ -154,7 +220,7 @@ void RankNetwork::plan_edge() {
 }
 
 // The columns of a round, cut so that the rows an edge needs stay in cache side by side.
-void RankNetwork::cut() {
+void RankNetwork::Impl::cut() {
   if (cut_numbers_ == numbers_) return;
   const Index width = std::clamp(stack_numbers / std::max<Index>(1, edge_rows_.cols) / piece_columns * piece_columns,
                                  piece_columns, panel_columns);
@@ -169,7 +235,7 @@ void RankNetwork::cut() {
   cut_numbers_ = numbers_;
 }
 
-RankNetwork::Link& RankNetwork::link(int rank) {
+RankNetwork::Impl::Link& RankNetwork::Impl::link(int rank) {
   const auto found = std::lower_bound(links_.begin(), links_.end(), rank,
                                       [](const Link& link, int wanted) { return link.rank < wanted; });
   if (found == links_.end() || found->rank != rank)
@@ -177,8 +243,8 @@ RankNetwork::Link& RankNetwork::link(int rank) {
   return *found;
 }
 
-void RankNetwork::mix(const MixStep& step, ConstBlockView<double> Z, ConstBlockView<double> Z_prev,
-                      BlockView<double> out, BlockView<double> votes) {
+void RankNetwork::Impl::mix(const MixStep& step, ConstBlockView<double> Z, ConstBlockView<double> Z_prev,
+                            BlockView<double> out, BlockView<double> votes) {
   const Index m = local_agents();
   require(Z.rows() == m && out.rows() == m && out.cols() == Z.cols() && votes.rows() == m,
           fmt::format("blocks of {} agents: must be {}, as live on rank {}", Z.rows(), m, ranks_->rank()));
@@ -199,17 +265,17 @@ void RankNetwork::mix(const MixStep& step, ConstBlockView<double> Z, ConstBlockV
   traffic_.add_round(2 * W_.edges(), numbers_ * bytes_per_number(precision_), votes_);
 }
 
-std::size_t RankNetwork::message_bytes(std::size_t agents) const {
+std::size_t RankNetwork::Impl::message_bytes(std::size_t agents) const {
   return sizeof(Header) +
          agents * (bytes_of(votes_) + static_cast<std::size_t>(numbers_ * bytes_per_number(precision_)));
 }
 
 // Where the blocks begin in a message, behind the votes.
-const std::byte* RankNetwork::blocks(const Link& from) const {
+const std::byte* RankNetwork::Impl::blocks(const Link& from) const {
   return from.in.data() + sizeof(Header) + from.theirs.size() * bytes_of(votes_);
 }
 
-void RankNetwork::post_receives() {
+void RankNetwork::Impl::post_receives() {
   for (Link& from : links_) {
     from.in.resize(std::max({from.in.size(), message_bytes(from.theirs.size()), sizeof(Header) + longest_farewell}));
     from.arrived = false;
@@ -218,7 +284,7 @@ void RankNetwork::post_receives() {
   }
 }
 
-void RankNetwork::post_sends(ConstBlockView<double> Z, ConstBlockView<double> votes) {
+void RankNetwork::Impl::post_sends(ConstBlockView<double> Z, ConstBlockView<double> votes) {
   const auto block_bytes = static_cast<std::size_t>(numbers_ * bytes_per_number(precision_));
   if (rounds() && numbers_ > 0) {
     change_.resize(static_cast<std::size_t>(numbers_));
@@ -254,7 +320,7 @@ void RankNetwork::post_sends(ConstBlockView<double> Z, ConstBlockView<double> vo
 }
 
 // Waits for one send or receive to end.
-void RankNetwork::progress() {
+void RankNetwork::Impl::progress() {
   const Transport::Event event = ranks_->wait();
   Link& peer = link(event.peer);
   if (event.kind == Transport::Event::Kind::sent) {
@@ -265,7 +331,7 @@ void RankNetwork::progress() {
   accept(peer, event.bytes);
 }
 
-void RankNetwork::accept(Link& from, std::size_t bytes) {
+void RankNetwork::Impl::accept(Link& from, std::size_t bytes) {
   Header header{};
   const bool whole = bytes >= sizeof header && bytes <= from.in.size();
   if (whole) std::memcpy(&header, from.in.data(), sizeof header);
@@ -292,13 +358,13 @@ void RankNetwork::accept(Link& from, std::size_t bytes) {
   from.arrived = true;
 }
 
-void RankNetwork::await_blocks() {
+void RankNetwork::Impl::await_blocks() {
   for (const Link& from : links_)
     while (!from.arrived) progress();
 }
 
-void RankNetwork::mix_exact(const MixStep& step, ConstBlockView<double> Z, ConstBlockView<double> Z_prev,
-                            BlockView<double> out) {
+void RankNetwork::Impl::mix_exact(const MixStep& step, ConstBlockView<double> Z, ConstBlockView<double> Z_prev,
+                                  BlockView<double> out) {
   if (edge_.empty()) return detail::mix_rows(rows_, step, Z, Z_prev, out);
   detail::mix_rows(rows_, inner_, step, Z, Z_prev, out);  // while messages fly
   await_blocks();
@@ -307,8 +373,8 @@ void RankNetwork::mix_exact(const MixStep& step, ConstBlockView<double> Z, Const
 
 // The rows that the edge needs are brought side by side, some columns at a time; those of peers are looked at on the
 // way.
-void RankNetwork::mix_edge(const MixStep& step, ConstBlockView<double> Z, ConstBlockView<double> Z_prev,
-                           BlockView<double> out) {
+void RankNetwork::Impl::mix_edge(const MixStep& step, ConstBlockView<double> Z, ConstBlockView<double> Z_prev,
+                                 BlockView<double> out) {
   const auto& kernel = kernels::table<double>();
   const Index edge = edge_rows_.rows, own = static_cast<Index>(stacked_.size());
   const Vector<double> mixed = Vector<double>::Constant(edge, step.mixed);
@@ -343,8 +409,8 @@ void RankNetwork::mix_edge(const MixStep& step, ConstBlockView<double> Z, ConstB
 }
 
 // The sums of LocalNetwork, over what was told by the agents here and by those heard from.
-void RankNetwork::mix_rounded(const MixStep& step, ConstBlockView<double> Z, ConstBlockView<double> Z_prev,
-                              BlockView<double> out) {
+void RankNetwork::Impl::mix_rounded(const MixStep& step, ConstBlockView<double> Z, ConstBlockView<double> Z_prev,
+                                    BlockView<double> out) {
   const Index m = local_agents();
   tell(precision_, Z, told_.topRows(m), untold_);
   await_blocks();
@@ -359,7 +425,7 @@ void RankNetwork::mix_rounded(const MixStep& step, ConstBlockView<double> Z, Con
   out += (step.mixed + step.self) * untold_;
 }
 
-void RankNetwork::refuse(Index heard) const {
+void RankNetwork::Impl::refuse(Index heard) const {
   for (const Link& from : links_) {
     const auto agents = static_cast<Index>(from.theirs.size());
     if (heard < agents)
@@ -370,7 +436,7 @@ void RankNetwork::refuse(Index heard) const {
   throw DataError("a block with a number that is not finite arrived");
 }
 
-void RankNetwork::maximise(BlockView<double> votes) {
+void RankNetwork::Impl::maximise(BlockView<double> votes) {
   if (links_.empty()) return detail::maximise(rows_, votes);
   await_blocks();
   said_.resize(rows_.cols, votes_);
@@ -386,18 +452,18 @@ void RankNetwork::maximise(BlockView<double> votes) {
   detail::each_entry(rows_, [&](Index i, Index j, double) { votes.row(i) = votes.row(i).cwiseMax(said_.row(j)); });
 }
 
-void RankNetwork::run(const std::function<void()>& body) {
+void RankNetwork::Impl::run(const std::function<void()>& body) {
   detail::Failure failure = detail::caught(ranks_->rank(), body);
   if (!failure.any() && own_.empty()) failure.origin = detail::Failure::nobody;
   detail::Failure told = failure;
   told.message.resize(std::min(told.message.size(), longest_farewell / 2));
   close(detail::to_bytes(told));
   if (failure.any()) told_.resize(0, 0);  // others may not have heard all of it
-  detail::settle(*ranks_, failure);
+  detail::throw_alike(*ranks_, failure);
 }
 
 // Says farewell to every neighbour and hears theirs, reading past whatever they sent before.
-void RankNetwork::close(const std::string& farewell) {
+void RankNetwork::Impl::close(const std::string& farewell) {
   const Header header{.kind = Kind::farewell, .votes = 0, .numbers = farewell.size()};
   for (Link& to : links_) {
     to.farewell.resize(sizeof header + farewell.size());
@@ -429,5 +495,31 @@ void RankNetwork::close(const std::string& farewell) {
     while (to.sending > 0) finish_one();
   for (Link& peer : links_) peer.ended = false;
 }
+
+// ---- The network, as users see it -----------------------------------------------------------------------------------
+
+RankNetwork::RankNetwork(Transport& ranks, GossipMatrix W, const RankNetworkOptions& options)
+    : impl_(std::make_unique<Impl>(ranks, std::move(W), options)) {}
+
+RankNetwork::~RankNetwork() = default;
+
+Index RankNetwork::agents() const { return impl_->agents(); }
+Index RankNetwork::local_agents() const { return impl_->local_agents(); }
+Index RankNetwork::agent(Index local) const { return impl_->agent(local); }
+std::span<const Index> RankNetwork::local() const { return impl_->local(); }
+Index RankNetwork::diameter() const { return impl_->diameter(); }
+const GossipSpectrum& RankNetwork::spectrum() const { return impl_->spectrum(); }
+const Traffic& RankNetwork::traffic() const { return impl_->traffic(); }
+ConstBlockView<double> RankNetwork::unsent() const { return impl_->unsent(); }
+const GossipMatrix& RankNetwork::gossip_matrix() const { return impl_->gossip_matrix(); }
+const WireTraffic& RankNetwork::wire() const { return impl_->wire(); }
+Transport& RankNetwork::ranks() const { return impl_->ranks(); }
+
+void RankNetwork::mix(const MixStep& step, ConstBlockView<double> Z, ConstBlockView<double> Z_prev,
+                      BlockView<double> out, BlockView<double> votes) {
+  impl_->mix(step, Z, Z_prev, out, votes);
+}
+
+void RankNetwork::run(const std::function<void()>& body) { impl_->run(body); }
 
 }  // namespace hearsay

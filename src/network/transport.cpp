@@ -92,7 +92,7 @@ Failure caught(int rank, const std::function<void()>& body) {
   }
 }
 
-void settle(Transport& ranks, const Failure& failure) {
+void throw_alike(Transport& ranks, const Failure& failure) {
   std::vector<Failure> failures;
   for (const std::string& bytes : ranks.gather(to_bytes(failure))) failures.push_back(failure_from(bytes));
   Failure agreed;
@@ -159,7 +159,9 @@ double Transport::max(double value) {
   return largest;
 }
 
-void Transport::everywhere(const std::function<void()>& body) { detail::settle(*this, detail::caught(rank(), body)); }
+void Transport::everywhere(const std::function<void()>& body) {
+  detail::throw_alike(*this, detail::caught(rank(), body));
+}
 
 void Transport::set_timeout(double seconds) {
   require(seconds > 0, fmt::format("timeout = {}: must be positive", seconds));

@@ -5,7 +5,7 @@
 
 #include "hearsay/qr.hpp"
 #include "hearsay/random.hpp"
-#include "linalg/memory.hpp"
+#include "linalg/large_pages.hpp"
 #include "linalg/scratch.hpp"
 #include "linalg/worth_threads.hpp"
 #include "solver/scale.hpp"

@@ -18,11 +18,11 @@
 #include "hearsay/angles.hpp"
 #include "hearsay/error.hpp"
 #include "hearsay/qr.hpp"
+#include "solver/choices.hpp"
 #include "solver/extract.hpp"
 #include "solver/krylov_space.hpp"
 #include "solver/outcome.hpp"
 #include "solver/scale.hpp"
-#include "solver/settle.hpp"
 #include "solver/stopping.hpp"
 #include "solver/tuning.hpp"
 

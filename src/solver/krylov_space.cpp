@@ -9,7 +9,7 @@
 #include "hearsay/linalg.hpp"
 #include "hearsay/qr.hpp"
 #include "hearsay/random.hpp"
-#include "linalg/memory.hpp"
+#include "linalg/large_pages.hpp"
 #include "linalg/row_chunks.hpp"
 #include "solver/extract.hpp"
 #include "solver/krylov.hpp"

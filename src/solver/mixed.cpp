@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "linalg/memory.hpp"
+#include "linalg/large_pages.hpp"
 #include "linalg/worth_threads.hpp"
 #include "solver/krylov.hpp"
 #include "solver/power.hpp"

@@ -9,7 +9,7 @@
 #include "hearsay/error.hpp"
 #include "hearsay/qr.hpp"
 #include "hearsay/random.hpp"
-#include "linalg/memory.hpp"
+#include "linalg/large_pages.hpp"
 #include "solver/resume.hpp"
 #include "solver/scale.hpp"
 
@@ -22,7 +22,7 @@ PowerRun<S>::PowerRun(OperatorRef<S> matrix, const PowerOptions& wanted, const H
       hooks(with),
       known(earlier),
       facts(A.facts()),
-      plan(settle(A.dim(), facts, options)),
+      plan(choose(A.dim(), facts, options)),
       stopping{.d = plan.d,
                .k = plan.k,
                .epsilon = std::numeric_limits<S>::epsilon(),

@@ -8,9 +8,9 @@
 
 #include "hearsay/linalg.hpp"
 #include "solver/certificate.hpp"
+#include "solver/choices.hpp"
 #include "solver/extract.hpp"
 #include "solver/outcome.hpp"
-#include "solver/settle.hpp"
 #include "solver/stopping.hpp"
 
 namespace hearsay::detail {

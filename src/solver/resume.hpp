@@ -2,7 +2,7 @@
 #pragma once
 
 #include "hearsay/power.hpp"
-#include "solver/settle.hpp"
+#include "solver/choices.hpp"
 
 namespace hearsay::detail {
 

@@ -103,7 +103,7 @@ inline constexpr double settled_ritz = 0.05;
 // The edge of the first step after random columns joined, low enough for them to rise.
 inline constexpr double edge_after_widening = 0.9;
 
-// ---- Columns (settle.cpp, krylov.cpp)
+// ---- Columns (choices.cpp, krylov.cpp)
 
 // Beside the rank, where nothing else decides.
 inline constexpr Index least_oversample = 4;

@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "mpi/world.hpp"
-#include "unit/io/expect_error.hpp"
+#include "support/expect_error.hpp"
 
 namespace hearsay {
 namespace {

@@ -3,7 +3,6 @@
 
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -24,11 +23,5 @@ struct Data {
 /// other file is known by its first bytes, and a table if they say nothing. A label column of a .npy file becomes text;
 /// a .mtx file has none to give.
 Data read_data(const std::filesystem::path& path, const TableOptions& options = {});
-
-/// Throws DataError unless A is square, finite, and symmetric to 1e-10 max|A| (for float, to 8 of its epsilons). The
-/// message begins with `name` and names the first entry at fault, counted from 1.
-void require_symmetric(const ConstBlockView<double>& A, std::string_view name);
-void require_symmetric(const ConstBlockView<float>& A, std::string_view name);
-void require_symmetric(const CsrMatrix<double>& A, std::string_view name);
 
 }  // namespace hearsay::io

@@ -8,7 +8,7 @@
 
 namespace hearsay {
 
-/// A dense symmetric matrix, borrowed. Both triangles are read; io::require_symmetric checks that they agree.
+/// A dense symmetric matrix, borrowed. Both triangles are read; require_symmetric checks that they agree.
 template <class S>
 class DenseSymmetric {
  public:

@@ -1,8 +1,8 @@
 // The data sets that the library carries, with no directory of data anywhere.
 #include <gtest/gtest.h>
 
+#include <hearsay/datasets.hpp>
 #include <hearsay/io/built_in.hpp>
-#include <hearsay/io/datasets.hpp>
 #include <hearsay/io/file.hpp>
 #include <hearsay/io/rows.hpp>
 

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <hearsay/datasets.hpp>
 #include <hearsay/error.hpp>
-#include <hearsay/io/datasets.hpp>
 #include <hearsay/io/file.hpp>
 
 #include "loopback_server.hpp"

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <hearsay/datasets.hpp>
 #include <hearsay/error.hpp>
-#include <hearsay/io/datasets.hpp>
 #include <set>
 
 #include "support/temp_dir.hpp"

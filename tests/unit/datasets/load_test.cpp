@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <hearsay/datasets.hpp>
 #include <hearsay/error.hpp>
-#include <hearsay/io/datasets.hpp>
 
 #include "support/reference.hpp"
 #include "support/temp_dir.hpp"

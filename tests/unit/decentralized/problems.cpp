@@ -1,8 +1,8 @@
 #include "problems.hpp"
 
+#include <hearsay/datasets.hpp>
 #include <hearsay/dense_eigen.hpp>
 #include <hearsay/graph_tools.hpp>
-#include <hearsay/io/datasets.hpp>
 #include <hearsay/operators/compose.hpp>
 #include <hearsay/random.hpp>
 

@@ -6,7 +6,7 @@
 
 #include <hearsay/io/file.hpp>
 
-#include "expect_error.hpp"
+#include "support/expect_error.hpp"
 #include "support/temp_dir.hpp"
 #include "unprivileged.hpp"
 

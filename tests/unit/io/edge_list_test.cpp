@@ -2,8 +2,8 @@
 
 #include <hearsay/io/edge_list.hpp>
 
-#include "expect_error.hpp"
 #include "gzipped.hpp"
+#include "support/expect_error.hpp"
 #include "support/temp_dir.hpp"
 
 namespace hearsay::io {

@@ -6,8 +6,8 @@
 #include <string>
 #include <thread>
 
-#include "expect_error.hpp"
 #include "gzipped.hpp"
+#include "support/expect_error.hpp"
 #include "support/temp_dir.hpp"
 #include "unprivileged.hpp"
 

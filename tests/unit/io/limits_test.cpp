@@ -12,10 +12,10 @@
 
 #include <functional>
 
-#include "expect_error.hpp"
 #include "gzipped.hpp"
 #include "linalg/memory_limit.hpp"
 #include "npy_bytes.hpp"
+#include "support/expect_error.hpp"
 #include "support/temp_dir.hpp"
 
 namespace hearsay {

@@ -2,8 +2,8 @@
 
 #include <hearsay/io/matrix_market.hpp>
 
-#include "expect_error.hpp"
 #include "gzipped.hpp"
+#include "support/expect_error.hpp"
 #include "support/temp_dir.hpp"
 
 namespace hearsay::io {

@@ -4,9 +4,9 @@
 #include <hearsay/io/npy.hpp>
 #include <limits>
 
-#include "expect_error.hpp"
 #include "gzipped.hpp"
 #include "npy_bytes.hpp"
+#include "support/expect_error.hpp"
 #include "support/temp_dir.hpp"
 
 namespace hearsay::io {

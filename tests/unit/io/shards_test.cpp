@@ -4,8 +4,8 @@
 #include <hearsay/io/npy.hpp>
 #include <hearsay/io/shards.hpp>
 
-#include "expect_error.hpp"
 #include "gzipped.hpp"
+#include "support/expect_error.hpp"
 #include "support/random_block.hpp"
 #include "support/temp_dir.hpp"
 

@@ -7,8 +7,8 @@
 #include <limits>
 #include <random>
 
-#include "expect_error.hpp"
 #include "gzipped.hpp"
+#include "support/expect_error.hpp"
 #include "support/temp_dir.hpp"
 
 namespace hearsay::io {

@@ -5,10 +5,10 @@
 #include <hearsay/error.hpp>
 
 #include "on_ranks.hpp"
+#include "support/expect_error.hpp"
 #include "support/random_block.hpp"
 #include "support/reference.hpp"
 #include "unit/decentralized/problems.hpp"
-#include "unit/io/expect_error.hpp"
 
 namespace hearsay {
 namespace {

@@ -6,8 +6,8 @@
 #include <numeric>
 
 #include "on_ranks.hpp"
+#include "support/expect_error.hpp"
 #include "support/random_block.hpp"
-#include "unit/io/expect_error.hpp"
 
 namespace hearsay {
 namespace {

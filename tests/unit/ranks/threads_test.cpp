@@ -3,7 +3,7 @@
 #include <hearsay/error.hpp>
 #include <hearsay/transport.hpp>
 
-#include "unit/io/expect_error.hpp"
+#include "support/expect_error.hpp"
 
 namespace hearsay {
 namespace {

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "on_ranks.hpp"
-#include "unit/io/expect_error.hpp"
+#include "support/expect_error.hpp"
 
 namespace hearsay {
 namespace {

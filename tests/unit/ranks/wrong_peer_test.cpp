@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "decentralized/result_message.hpp"
+#include "support/expect_error.hpp"
 #include "support/scripted_transport.hpp"
-#include "unit/io/expect_error.hpp"
 
 namespace hearsay {
 namespace {

@@ -1,4 +1,5 @@
-// Is a matrix symmetric, and if not, where?
+#include "hearsay/symmetric.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,9 +7,8 @@
 #include <limits>
 
 #include "hearsay/error.hpp"
-#include "hearsay/io/matrix.hpp"
 
-namespace hearsay::io {
+namespace hearsay {
 namespace {
 
 void require_square(Index rows, Index cols, std::string_view name) {
@@ -56,37 +56,44 @@ void require_symmetric_dense(const ConstBlockView<S>& A, std::string_view name) 
         }
 }
 
-double entry(const CsrMatrix<double>& A, Index i, Index j) {
+template <class S>
+double entry(const CsrView<S>& A, Index i, Index j) {
   const auto begin = A.columns.begin() + A.row_start[static_cast<std::size_t>(i)];
   const auto end = A.columns.begin() + A.row_start[static_cast<std::size_t>(i) + 1];
   const auto found = std::lower_bound(begin, end, static_cast<std::int32_t>(j));
-  return found != end && *found == j ? A.values[static_cast<std::size_t>(found - A.columns.begin())] : 0.0;
+  return found != end && *found == j
+             ? static_cast<double>(A.values[static_cast<std::size_t>(found - A.columns.begin())])
+             : 0.0;
 }
 
-template <class Visit>
-void for_each_entry(const CsrMatrix<double>& A, Visit&& visit) {
+template <class S, class Visit>
+void for_each_entry(const CsrView<S>& A, Visit&& visit) {
   for (Index i = 0; i < A.rows; ++i)
     for (auto e = A.row_start[static_cast<std::size_t>(i)]; e < A.row_start[static_cast<std::size_t>(i) + 1]; ++e)
-      visit(i, Index{A.columns[static_cast<std::size_t>(e)]}, A.values[static_cast<std::size_t>(e)]);
+      visit(i, Index{A.columns[static_cast<std::size_t>(e)]},
+            static_cast<double>(A.values[static_cast<std::size_t>(e)]));
 }
 
-}  // namespace
-
-void require_symmetric(const ConstBlockView<double>& A, std::string_view name) { require_symmetric_dense(A, name); }
-void require_symmetric(const ConstBlockView<float>& A, std::string_view name) { require_symmetric_dense(A, name); }
-
-void require_symmetric(const CsrMatrix<double>& A, std::string_view name) {
+template <class S>
+void require_symmetric_sparse(const CsrView<S>& A, std::string_view name) {
   require_square(A.rows, A.cols, name);
   double largest = 0;
   for_each_entry(A, [&](Index i, Index j, double value) {
     if (!std::isfinite(value)) fail_not_finite(i, j, value, name);
     largest = std::max(largest, std::abs(value));
   });
-  const double allowed = tolerance<double>(largest);
+  const double allowed = tolerance<S>(largest);
   for_each_entry(A, [&](Index i, Index j, double value) {
     const double mirrored = entry(A, j, i);
     if (!(std::abs(value - mirrored) <= allowed)) fail_not_symmetric(i, j, value, mirrored, name);
   });
 }
 
-}  // namespace hearsay::io
+}  // namespace
+
+void require_symmetric(const ConstBlockView<double>& A, std::string_view name) { require_symmetric_dense(A, name); }
+void require_symmetric(const ConstBlockView<float>& A, std::string_view name) { require_symmetric_dense(A, name); }
+void require_symmetric(const CsrView<double>& A, std::string_view name) { require_symmetric_sparse(A, name); }
+void require_symmetric(const CsrView<float>& A, std::string_view name) { require_symmetric_sparse(A, name); }
+
+}  // namespace hearsay

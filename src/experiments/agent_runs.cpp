@@ -1,4 +1,4 @@
-#include "experiments/agents.hpp"
+#include "experiments/agent_runs.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-// What a power iteration settles before it begins, from the options and from what the operator says of itself.
+// What a power iteration chooses before it begins, from the options and from what the operator says of itself.
 #pragma once
 
 #include "hearsay/power.hpp"
@@ -16,7 +16,7 @@ struct Plan {
   Extraction extraction;
 };
 
-Plan settle(Index d, const OperatorFacts& facts, const PowerOptions& options);
+Plan choose(Index d, const OperatorFacts& facts, const PowerOptions& options);
 
 /// A row of a block is gathered in cache lines of 8 numbers.
 Index whole_lines(Index columns);

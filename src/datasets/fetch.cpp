@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "datasets/download.hpp"
+#include "datasets/verify.hpp"
+#include "hearsay/datasets.hpp"
 #include "hearsay/error.hpp"
-#include "hearsay/io/datasets.hpp"
 #include "hearsay/io/file.hpp"
-#include "io/datasets_download.hpp"
-#include "io/datasets_verify.hpp"
 
 namespace hearsay::io {
 namespace {

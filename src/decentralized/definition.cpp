@@ -1,5 +1,5 @@
 // What a run is summed up by: how far the agents are apart, and a digest of what they hold.
-#include "decentralized/outcome.hpp"
+#include "decentralized/definition.hpp"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "hearsay/io/datasets.hpp"
+#include "hearsay/datasets.hpp"
 
 namespace hearsay::io {
 

@@ -1,4 +1,4 @@
-#include "io/datasets_download.hpp"
+#include "datasets/download.hpp"
 
 #include <curl/curl.h>
 #include <fmt/format.h>

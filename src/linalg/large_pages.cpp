@@ -1,4 +1,4 @@
-#include "linalg/memory.hpp"
+#include "linalg/large_pages.hpp"
 
 #include <fmt/format.h>
 

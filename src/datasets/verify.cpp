@@ -1,4 +1,4 @@
-#include "io/datasets_verify.hpp"
+#include "datasets/verify.hpp"
 
 #include <fmt/format.h>
 

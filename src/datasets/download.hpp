@@ -2,8 +2,8 @@
 
 #include <string>
 
+#include "hearsay/datasets.hpp"
 #include "hearsay/error.hpp"
-#include "hearsay/io/datasets.hpp"
 
 namespace hearsay::io {
 

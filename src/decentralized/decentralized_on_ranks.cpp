@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "decentralized/outcome.hpp"
+#include "decentralized/definition.hpp"
 #include "decentralized/result_message.hpp"
 #include "decentralized/scaling.hpp"
 #include "hearsay/decentralized_on_ranks.hpp"

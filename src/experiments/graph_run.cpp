@@ -1,4 +1,4 @@
-#include "experiments/graph.hpp"
+#include "experiments/graph_run.hpp"
 
 #include <fmt/format.h>
 

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hearsay/datasets.hpp"
 #include "hearsay/error.hpp"
-#include "hearsay/io/datasets.hpp"
 #include "hearsay/io/edge_list.hpp"
 #include "hearsay/io/file.hpp"
 #include "hearsay/io/table.hpp"
-#include "io/datasets_heart.hpp"
+#include "io/heart_split.hpp"
 #include "io/text.hpp"
 
 namespace hearsay::io {

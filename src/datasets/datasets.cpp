@@ -1,4 +1,4 @@
-#include "hearsay/io/datasets.hpp"
+#include "hearsay/datasets.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,10 +8,10 @@
 #include <numeric>
 #include <utility>
 
+#include "datasets/verify.hpp"
 #include "hearsay/error.hpp"
 #include "hearsay/io/built_in.hpp"
-#include "io/datasets_heart.hpp"
-#include "io/datasets_verify.hpp"
+#include "io/heart_split.hpp"
 
 namespace hearsay::io {
 namespace {

@@ -1,4 +1,4 @@
-#include "solver/settle.hpp"
+#include "solver/choices.hpp"
 
 #include <fmt/format.h>
 
@@ -67,7 +67,7 @@ bool qr_is_costly(Index d, Index p, const OperatorFacts& facts) {
              tuning::costly_beside_product * facts.multiply_adds;
 }
 
-Plan settle(Index d, const OperatorFacts& facts, const PowerOptions& options) {
+Plan choose(Index d, const OperatorFacts& facts, const PowerOptions& options) {
   const Index k = options.rank;
   require_sound(options, d);
 

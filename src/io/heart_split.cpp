@@ -1,6 +1,6 @@
 // The split is FLamby's own, recorded rather than recomputed: it comes from one library's shuffle with one seed. The
 // digest of heart_split_csv() in the table of data sets guards it.
-#include "io/datasets_heart.hpp"
+#include "io/heart_split.hpp"
 
 #include <fmt/format.h>
 
