@@ -18,10 +18,10 @@
 namespace hearsay::app {
 
 struct Federation {
-  Index agents = 0;                          ///< n, everywhere
-  Holdings held = {};                        ///< of all of them
-  std::vector<std::string> notes = {};       ///< what was done to them
-  AgentData data = {};                 ///< of the agents here
+  Index agents = 0;                     ///< n, everywhere
+  Holdings held = {};                   ///< of all of them
+  std::vector<std::string> notes = {};  ///< what was done to them
+  AgentData data = {};                  ///< of the agents here
 };
 
 /// The agents whose data this rank holds.

@@ -63,7 +63,7 @@ void take_spectrum(const Job& job, theory::PlanRequest& request, std::vector<std
   request.dimension = spectrum.dimension;
   request.lambda_1 = spectrum.values(0);
   request.lambda_k = spectrum.lambda_k;
-  request.lambda_k1 = spectrum.lambda_next;
+  request.lambda_next = spectrum.lambda_next;
   if (spectrum.values.size() == spectrum.dimension)
     for (const double value : spectrum.values) request.eigenvalues.push_back(std::max(0.0, value));
   notes.push_back(fmt::format("The eigenvalues of {} come from {}.", job.input, spectrum.source));
@@ -162,7 +162,7 @@ int run(Job job) {
     require(dimension != job.given.end(), "dimension: must be given, or --data or --matrix to take it from");
     request.dimension = parse_integer("dimension", dimension->second, 2);
     request.lambda_k = required_real(job, "lambda-k");
-    request.lambda_k1 = required_real(job, "lambda-next");
+    request.lambda_next = required_real(job, "lambda-next");
     request.lambda_1 = job.real("lambda-1").value_or(request.lambda_k);
   }
   request.epsilon = job.real("epsilon").value_or(request.epsilon);

@@ -23,7 +23,8 @@ class WatchedRequest {
   /// The answer in double, whatever the arithmetic was, with what the door has to say.
   template <class S>
   Solution<double> finished(Solution<S> solution) const {
-    Solution<double> made{in_arithmetic<double>(std::move(solution.power)), std::move(solution.audit), solution.seconds};
+    Solution<double> made{in_arithmetic<double>(std::move(solution.power)), std::move(solution.audit),
+                          solution.seconds};
     add_notes(made.power.notes);
     return made;
   }

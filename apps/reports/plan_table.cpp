@@ -128,8 +128,8 @@ std::string plan_text(const theory::PlanRequest& request, const theory::Plan& pl
   std::string text = fmt::format(
       "To reach sin(theta) <= {:g} for k = {} of d = {}, with lambda_k = {:.6g} and lambda_(k+1) = {:.6g} (gap "
       "{:.3g}):\n\n",
-      request.epsilon, request.rank, request.dimension, request.lambda_k, request.lambda_k1,
-      request.lambda_k - request.lambda_k1);
+      request.epsilon, request.rank, request.dimension, request.lambda_k, request.lambda_next,
+      request.lambda_k - request.lambda_next);
   std::vector<PlanRow> alone, networked;
   for (const PlanRow& row : plan.rows) (row.traffic ? networked : alone).push_back(row);
   text += table_text(alone) + '\n';
@@ -165,7 +165,7 @@ Json plan_json(const theory::PlanRequest& request, const theory::Plan& plan,
           {"k", request.rank},
           {"lambda_1", number(request.lambda_1)},
           {"lambda_k", number(request.lambda_k)},
-          {"lambda_next", number(request.lambda_k1)},
+          {"lambda_next", number(request.lambda_next)},
           {"epsilon", request.epsilon},
           {"start_tangent", number(plan.h0)},
           {"rows", std::move(rows)},

@@ -69,7 +69,7 @@ struct AuditReport {
 class Audit {
  public:
   /// U_k: d x k, orthonormal, the answer; its last eigenvalue and the next one, of A itself; the sine aimed at.
-  Audit(Block<double> U_k, double lambda_k, double lambda_k1, double epsilon);
+  Audit(Block<double> U_k, double lambda_k, double lambda_next, double epsilon);
 
   /// Looks at one step, in order, t = 0 first, and returns what it saw. X is X_t, d x k, orthonormal; Xi is the noise
   /// in Y_{t+1}: added to A X_t - beta X_{t-1} R_t^{-1}, and at t = 0 to A X_0/2, so half of what a product put there.

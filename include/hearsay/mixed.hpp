@@ -10,8 +10,8 @@ namespace hearsay {
 Block<float> in_single_precision(const BorrowedBlock<double>& A);
 
 /// principal_subspace() where A_single and A_double are the same matrix. The result is in double; its notes say how the
-/// work was shared. Hooks apply to the double part, which alone saves its state and is resumed; `observe_single` sees the
-/// single-precision iterations.
+/// work was shared. Hooks apply to the double part, which alone saves its state and is resumed; `observe_single` sees
+/// the single-precision iterations.
 PowerResult<double> mixed_precision_subspace(OperatorRef<float> A_single, OperatorRef<double> A_double,
                                              const PowerOptions& options, const Hooks<double>& hooks = {},
                                              const std::function<bool(const Iteration<float>&)>& observe_single = {});

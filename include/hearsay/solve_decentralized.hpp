@@ -1,5 +1,5 @@
-// The whole job of agents in one call: the answer to compare with, the momentum, one of three networks (of this process,
-// of this process with faults, or spread over ranks), eigenvalues of the data of those who contributed.
+// The whole job of agents in one call: the answer to compare with, the momentum, one of three networks (of this
+// process, of this process with faults, or spread over ranks), eigenvalues of the data of those who contributed.
 //
 //   AloneTransport here;
 //   DecentralizedRequest request;

@@ -60,7 +60,7 @@ Scaled scaled_q(std::int64_t t, double x, double beta);
 // ---- Rates ----------------------------------------------------------------------------------------------------------
 
 /// beta* = l_{k+1}^2/4, the best momentum under symmetric damping.
-double optimal_beta(double lambda_k1);
+double optimal_beta(double lambda_next);
 
 /// Delta = (l_k - 2 sqrt(beta))/l_k.
 double delta(double lambda_k, double beta);
@@ -72,14 +72,14 @@ double f_delta(double delta);
 double contraction_anpm(double lambda_k, double beta);
 
 /// 1 - c_2 (l_k+ - l_{k+1}+)/l_k+: the factor per step promised for 2 sqrt(beta) < l_{k+1} (small-beta theorem).
-double contraction_small_beta(double lambda_k, double lambda_k1, double beta);
+double contraction_small_beta(double lambda_k, double lambda_next, double beta);
 
 /// 1 - c_2 (l_k - l_{k+1})/l_k: the factor per step promised without momentum.
-double contraction_npm(double lambda_k, double lambda_k1);
+double contraction_npm(double lambda_k, double lambda_next);
 
 /// The exact exponential rate without noise: log(l_k+/sqrt(beta)), log(l_k+/l_{k+1}+) where 2 sqrt(beta) < l_{k+1}, and
 /// so log(l_k/l_{k+1}) at beta = 0. Infinite where nothing unwanted is left.
-double asymptotic_rate(double lambda_k, double lambda_k1, double beta);
+double asymptotic_rate(double lambda_k, double lambda_next, double beta);
 
 /// The problem the recurrence sees once the unwanted eigenvalues [0, b] have been damped.
 struct Damped {
@@ -99,13 +99,13 @@ Damped damped(double lambda_k, double b, Damping damping);
 double iterations_anpm(double lambda_k, double beta, Target target);
 
 /// Guarantee: log(434/195 h_0/epsilon) / -log(contraction_small_beta) (small-beta theorem with its start constant).
-double iterations_small_beta(double lambda_k, double lambda_k1, double beta, Target target);
+double iterations_small_beta(double lambda_k, double lambda_next, double beta, Target target);
 
 /// Guarantee: log(2 h_0/epsilon) / -log(contraction_npm), by one step of the recurrence on tan(theta_k).
-double iterations_npm(double lambda_k, double lambda_k1, Target target);
+double iterations_npm(double lambda_k, double lambda_next, Target target);
 
 /// Order: l_k/(l_k - l_{k+1}) log(1/epsilon) (Hardt and Price; Table comp_npm).
-double iterations_hardt_price_order(double lambda_k, double lambda_k1, double epsilon);
+double iterations_hardt_price_order(double lambda_k, double lambda_next, double epsilon);
 
 /// Order: sqrt(l_k/(l_k - 2 sqrt(beta))) log(h_0/epsilon) (Xu 2023, Theorem 3.1).
 double iterations_xu_order(double lambda_k, double beta, Target target);
@@ -144,7 +144,7 @@ struct Tolerance {
 Tolerance noise_anpm(double lambda_k, double beta, double epsilon, double cos_theta);
 
 /// c (l_k - l_{k+1}) epsilon and c (l_k - l_{k+1}) cos(theta_k(U_k, X_t)) (small beta, and Hardt and Price).
-Tolerance noise_npm(double lambda_k, double lambda_k1, double epsilon, double cos_theta);
+Tolerance noise_npm(double lambda_k, double lambda_next, double epsilon, double cos_theta);
 
 /// Order, at step t of T: (sqrt(beta)/l_1+)^t sqrt(beta) sin(theta_0)/(T(T-t+1)) and
 /// (l_k+/l_1+)^t l_k+ cos(theta_0)/(T(T-t+1)) (Xu 2023, Theorem 3.1).
@@ -203,10 +203,10 @@ struct NetworkFacts {
 double gossip_rounds_adepm(const NetworkFacts& network, std::int64_t rank, double lambda_k, double beta, Target target);
 
 /// Order: (1/sqrt(gamma)) log((M/l_k) (l_k/(l_k - l_{k+1})) / epsilon) (DePM; Table comp_depca).
-double gossip_rounds_depm_order(const NetworkFacts& network, double lambda_k, double lambda_k1, double epsilon);
+double gossip_rounds_depm_order(const NetworkFacts& network, double lambda_k, double lambda_next, double epsilon);
 
 /// Order: (1/sqrt(gamma)) log((M/l_k) (l_k/(l_k - l_{k+1}))) (DeEPCA; Table comp_depca).
-double gossip_rounds_deepca_order(const NetworkFacts& network, double lambda_k, double lambda_k1);
+double gossip_rounds_deepca_order(const NetworkFacts& network, double lambda_k, double lambda_next);
 
 /// Prediction: the least L with accelerated_gossip_contraction(L) M/l_k <= epsilon, for DePM and ADePM: the
 /// disagreement that one product leaves, relative to l_k.

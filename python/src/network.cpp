@@ -5,10 +5,10 @@
 #include <array>
 
 #include "bindings.hpp"
-#include "hearsay/solve_decentralized.hpp"
 #include "hearsay/error.hpp"
 #include "hearsay/gossip.hpp"
 #include "hearsay/network.hpp"
+#include "hearsay/solve_decentralized.hpp"
 
 namespace hearsay::python {
 

@@ -60,7 +60,7 @@ nb::dict plan_of(std::int64_t dimension, std::int64_t rank, double lambda_1, dou
                       .rank = rank,
                       .lambda_1 = lambda_1,
                       .lambda_k = lambda_k,
-                      .lambda_k1 = lambda_next,
+                      .lambda_next = lambda_next,
                       .eigenvalues = std::move(eigenvalues),
                       .epsilon = epsilon,
                       .h0 = start_tangent,

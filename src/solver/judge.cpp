@@ -299,7 +299,7 @@ double Judge<S>::expected_rounding() const {
 // ---- The end
 
 template <class S>
-Status Judge<S>::settle(Status status) {
+Status Judge<S>::confirm(Status status) {
   if (!claimed_) {
     const bool met = confirm();
     if (met && status != Status::ambiguous && status != Status::stopped_by_observer) status = claim().value_or(status);
@@ -308,7 +308,7 @@ Status Judge<S>::settle(Status status) {
 }
 
 template <class S>
-void Judge<S>::settle_without_products() {
+void Judge<S>::confirm_without_products() {
   PowerState<S>& state = run_.state;
   if (state.best_basis.size() == 0) {  // no V yet: the columns of a QR are nested
     state.best_basis = all_finite<S>(state.X) ? state.X : state.X_prev;

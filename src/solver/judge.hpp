@@ -27,9 +27,9 @@ class Judge {
 
   /// The status and the basis to be returned where the solve ends with this verdict: the basis is measured where it has
   /// not been, and a claim that does not outlive this is taken back.
-  Status settle(Status status);
+  Status confirm(Status status);
   /// The same after a product that was not finite: what is left is not measured again.
-  void settle_without_products();
+  void confirm_without_products();
 
   const Extracted<S>& confirmed() const { return confirmed_; }
   Extracted<S>& confirmed() { return confirmed_; }

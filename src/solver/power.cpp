@@ -283,7 +283,7 @@ class PowerIteration {
 
   PowerResult<S> break_down() {
     detail::require_a_basis(state_.history);
-    judge_.settle_without_products();
+    judge_.confirm_without_products();
     PowerResult<S> result = assemble(Status::breakdown);
     result.block = std::move(X_);
     result.notes.push_back(
@@ -292,7 +292,7 @@ class PowerIteration {
   }
 
   PowerResult<S> finish(Status status) {
-    PowerResult<S> result = assemble(judge_.settle(status));
+    PowerResult<S> result = assemble(judge_.confirm(status));
     if (run_.now.theta.size() >= run_.k()) certify(result);
     result.block = std::move(X_);
     return result;

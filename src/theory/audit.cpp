@@ -51,23 +51,23 @@ struct Coverage {
 };
 
 // The unwanted eigenvalues [0, l_{k+1}] appear as [-shift, l_{k+1} - shift]; their lower end must be damped as well.
-Coverage coverage(double lambda_k, double lambda_k1, double lambda_k_eff, double edge) {
+Coverage coverage(double lambda_k, double lambda_next, double lambda_k_eff, double edge) {
   const double shift = lambda_k - lambda_k_eff;
-  const double unwanted = lambda_k1 - shift;
+  const double unwanted = lambda_next - shift;
   const double reach = std::max(edge, unwanted);
   const double slack = rounding * lambda_k;
   if (!(edge < lambda_k_eff) || !(shift <= reach + slack) || !(shift >= -slack)) return {Regime::none, 0.0, 1.0};
   const double beta = edge * edge / 4;
   if (unwanted <= edge + slack) return {Regime::main, lambda_k_eff - edge, contraction_anpm(lambda_k_eff, beta)};
   const Regime regime = edge == 0 ? Regime::npm : Regime::small_beta;
-  return {regime, lambda_k - lambda_k1, contraction_small_beta(lambda_k_eff, unwanted, beta)};
+  return {regime, lambda_k - lambda_next, contraction_small_beta(lambda_k_eff, unwanted, beta)};
 }
 
 }  // namespace
 
-Audit::Audit(Block<double> U_k, double lambda_k, double lambda_k1, double epsilon)
-    : U_(std::move(U_k)), lambda_k_(lambda_k), lambda_k1_(lambda_k1), epsilon_(epsilon) {
-  check_gap(lambda_k, lambda_k1);
+Audit::Audit(Block<double> U_k, double lambda_k, double lambda_next, double epsilon)
+    : U_(std::move(U_k)), lambda_k_(lambda_k), lambda_k1_(lambda_next), epsilon_(epsilon) {
+  check_gap(lambda_k, lambda_next);
   check_fraction("epsilon", epsilon);
   check_at_least("columns of U_k", U_.cols(), 1);
   check_at_least("rows of U_k", U_.rows(), U_.cols());

@@ -35,11 +35,11 @@ inline void check_at_least(const char* name, std::int64_t value, std::int64_t le
 }
 
 /// l_k > l_{k+1} >= 0.
-inline void check_gap(double lambda_k, double lambda_k1) {
+inline void check_gap(double lambda_k, double lambda_next) {
   check_positive("lambda_k", lambda_k);
-  check_nonnegative("lambda_k1", lambda_k1);
-  if (!(lambda_k1 < lambda_k))
-    throw InvalidArgument(fmt::format("lambda_k1 = {}: must lie below lambda_k = {}", lambda_k1, lambda_k));
+  check_nonnegative("lambda_next", lambda_next);
+  if (!(lambda_next < lambda_k))
+    throw InvalidArgument(fmt::format("lambda_next = {}: must lie below lambda_k = {}", lambda_next, lambda_k));
 }
 
 /// l_k > 2 sqrt(beta) >= 0: where the iteration converges at all.

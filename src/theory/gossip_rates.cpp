@@ -30,10 +30,10 @@ double double_root(std::int64_t L, double slope, double omega) {
   return (1 + rounds * slope) * std::pow(omega, rounds / 2);
 }
 
-double rounds_order(const NetworkFacts& network, double lambda_k, double lambda_k1, double epsilon) {
+double rounds_order(const NetworkFacts& network, double lambda_k, double lambda_next, double epsilon) {
   check_network(network, lambda_k);
-  check_gap(lambda_k, lambda_k1);
-  return std::log(network.local_norm / (lambda_k - lambda_k1) / epsilon) / std::sqrt(network.gamma);
+  check_gap(lambda_k, lambda_next);
+  return std::log(network.local_norm / (lambda_k - lambda_next) / epsilon) / std::sqrt(network.gamma);
 }
 
 }  // namespace
@@ -97,13 +97,13 @@ double gossip_rounds_adepm(const NetworkFacts& network, std::int64_t rank, doubl
          std::log(11 * root_nk * network.local_norm / gap / alpha_0(target) / target.epsilon);
 }
 
-double gossip_rounds_depm_order(const NetworkFacts& network, double lambda_k, double lambda_k1, double epsilon) {
+double gossip_rounds_depm_order(const NetworkFacts& network, double lambda_k, double lambda_next, double epsilon) {
   check_fraction("epsilon", epsilon);
-  return rounds_order(network, lambda_k, lambda_k1, epsilon);
+  return rounds_order(network, lambda_k, lambda_next, epsilon);
 }
 
-double gossip_rounds_deepca_order(const NetworkFacts& network, double lambda_k, double lambda_k1) {
-  return rounds_order(network, lambda_k, lambda_k1, 1.0);
+double gossip_rounds_deepca_order(const NetworkFacts& network, double lambda_k, double lambda_next) {
+  return rounds_order(network, lambda_k, lambda_next, 1.0);
 }
 
 std::int64_t predicted_gossip_rounds(const NetworkFacts& network, double lambda_k, double epsilon) {

@@ -47,20 +47,20 @@ double iterations_anpm(double lambda_k, double beta, Target target) {
   return steps(2 * target.h0 / target.epsilon, contraction_anpm(lambda_k, beta));
 }
 
-double iterations_small_beta(double lambda_k, double lambda_k1, double beta, Target target) {
+double iterations_small_beta(double lambda_k, double lambda_next, double beta, Target target) {
   check_target(target);
-  return steps(small_beta_start * target.h0 / target.epsilon, contraction_small_beta(lambda_k, lambda_k1, beta));
+  return steps(small_beta_start * target.h0 / target.epsilon, contraction_small_beta(lambda_k, lambda_next, beta));
 }
 
-double iterations_npm(double lambda_k, double lambda_k1, Target target) {
+double iterations_npm(double lambda_k, double lambda_next, Target target) {
   check_target(target);
-  return steps(2 * target.h0 / target.epsilon, contraction_npm(lambda_k, lambda_k1));
+  return steps(2 * target.h0 / target.epsilon, contraction_npm(lambda_k, lambda_next));
 }
 
-double iterations_hardt_price_order(double lambda_k, double lambda_k1, double epsilon) {
-  check_gap(lambda_k, lambda_k1);
+double iterations_hardt_price_order(double lambda_k, double lambda_next, double epsilon) {
+  check_gap(lambda_k, lambda_next);
   check_fraction("epsilon", epsilon);
-  return lambda_k / (lambda_k - lambda_k1) * -std::log(epsilon);
+  return lambda_k / (lambda_k - lambda_next) * -std::log(epsilon);
 }
 
 double iterations_xu_order(double lambda_k, double beta, Target target) {
@@ -117,9 +117,9 @@ Tolerance noise_anpm(double lambda_k, double beta, double epsilon, double cos_th
   return noise_at_gap(lambda_k - 2 * std::sqrt(beta), epsilon, cos_theta);
 }
 
-Tolerance noise_npm(double lambda_k, double lambda_k1, double epsilon, double cos_theta) {
-  check_gap(lambda_k, lambda_k1);
-  return noise_at_gap(lambda_k - lambda_k1, epsilon, cos_theta);
+Tolerance noise_npm(double lambda_k, double lambda_next, double epsilon, double cos_theta) {
+  check_gap(lambda_k, lambda_next);
+  return noise_at_gap(lambda_k - lambda_next, epsilon, cos_theta);
 }
 
 Tolerance noise_xu_order(std::int64_t t, std::int64_t T, double lambda_1, double lambda_k, double beta, double h0) {

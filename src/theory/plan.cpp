@@ -36,14 +36,14 @@ void validate_spectrum(const PlanRequest& request) {
   };
   agrees("lambda_1", request.lambda_1, 1);
   agrees("lambda_k", request.lambda_k, request.rank);
-  agrees("lambda_k1", request.lambda_k1, request.rank + 1);
+  agrees("lambda_next", request.lambda_next, request.rank + 1);
   if (!(all.back() >= 0)) refuse("eigenvalues: the last", all.back(), "be zero or positive");
 }
 
 void validate(const PlanRequest& request) {
   check_at_least("rank", request.rank, 1);
   check_at_least("dimension", request.dimension, request.rank + 1);
-  check_gap(request.lambda_k, request.lambda_k1);
+  check_gap(request.lambda_k, request.lambda_next);
   if (!(request.lambda_1 >= request.lambda_k && std::isfinite(request.lambda_1)))
     refuse("lambda_1", request.lambda_1, "be finite, and at least lambda_k");
   check_fraction("epsilon", request.epsilon);
@@ -58,7 +58,7 @@ void validate(const PlanRequest& request) {
 
 Problem problem_of(const PlanRequest& request) {
   const double h0 = request.h0.value_or(random_start_tangent(request.dimension, request.rank));
-  return {request, {.epsilon = request.epsilon, .h0 = h0}, request.lambda_k - request.lambda_k1};
+  return {request, {.epsilon = request.epsilon, .h0 = h0}, request.lambda_k - request.lambda_next};
 }
 
 // ---- Noise ----
@@ -91,12 +91,12 @@ std::optional<Figure> white_floor(const Problem& problem, const PlanRow& row) {
 void add_noise(const Problem& problem, PlanRow& row) {
   const PlanRequest& request = problem.request;
   const Tolerance tolerance =
-      noise_npm(request.lambda_k, request.lambda_k1, request.epsilon, worst_cosine(problem.target));
+      noise_npm(request.lambda_k, request.lambda_next, request.epsilon, worst_cosine(problem.target));
   row.noise_outside = guarantee(tolerance.outside);
   row.noise_inside = guarantee(tolerance.inside);
   if (!request.noise) return;
   row.reachable_epsilon = reachable_epsilon(problem);
-  row.predicted_floor = prediction(floor_constant_push(*request.noise, request.lambda_k, request.lambda_k1));
+  row.predicted_floor = prediction(floor_constant_push(*request.noise, request.lambda_k, request.lambda_next));
   row.predicted_white_floor = white_floor(problem, row);
 }
 
@@ -104,7 +104,7 @@ void add_noise(const Problem& problem, PlanRow& row) {
 
 Figure predicted(const Problem& problem, double beta, double shift = 0.0) {
   const PlanRequest& request = problem.request;
-  const double rate = asymptotic_rate(request.lambda_k - shift, request.lambda_k1 - shift, beta);
+  const double rate = asymptotic_rate(request.lambda_k - shift, request.lambda_next - shift, beta);
   return whole(prediction(predicted_iterations(rate, problem.target)));
 }
 
@@ -112,7 +112,7 @@ PlanRow npm_row(const Problem& problem) {
   const PlanRequest& request = problem.request;
   PlanRow row{.method = Method::npm,
               .beta = 0.0,
-              .iterations = whole(guarantee(iterations_npm(request.lambda_k, request.lambda_k1, problem.target))),
+              .iterations = whole(guarantee(iterations_npm(request.lambda_k, request.lambda_next, problem.target))),
               .predicted_iterations = predicted(problem, 0.0)};
   add_noise(problem, row);
   return row;
@@ -120,7 +120,7 @@ PlanRow npm_row(const Problem& problem) {
 
 PlanRow xu_row(const Problem& problem) {
   const PlanRequest& request = problem.request;
-  const double beta = optimal_beta(request.lambda_k1);
+  const double beta = optimal_beta(request.lambda_next);
   const Figure iterations = whole(order(iterations_xu_order(request.lambda_k, beta, problem.target)));
   constexpr double most = 0x1p62;  // as a whole number
   const auto T = static_cast<std::int64_t>(std::clamp(iterations.value, 1.0, most));
@@ -134,7 +134,7 @@ PlanRow xu_row(const Problem& problem) {
 }
 
 PlanRow damped_row(const Problem& problem, Method method, Damping damping) {
-  const Damped seen = damped(problem.request.lambda_k, problem.request.lambda_k1, damping);
+  const Damped seen = damped(problem.request.lambda_k, problem.request.lambda_next, damping);
   PlanRow row{.method = method,
               .beta = seen.beta,
               .shift = seen.shift,
@@ -146,7 +146,7 @@ PlanRow damped_row(const Problem& problem, Method method, Damping damping) {
 
 PlanRow small_beta_row(const Problem& problem, double beta) {
   const PlanRequest& request = problem.request;
-  const double T = iterations_small_beta(request.lambda_k, request.lambda_k1, beta, problem.target);
+  const double T = iterations_small_beta(request.lambda_k, request.lambda_next, beta, problem.target);
   PlanRow row{.method = Method::anpm_small_beta,
               .beta = beta,
               .iterations = whole(guarantee(T)),
@@ -178,13 +178,13 @@ NetworkFacts facts(const PlanRequest& request) {
 PlanRow depm_row(const Problem& problem) {
   const PlanRequest& request = problem.request;
   const NetworkFacts network = facts(request);
-  const double T = iterations_hardt_price_order(request.lambda_k, request.lambda_k1, request.epsilon);
+  const double T = iterations_hardt_price_order(request.lambda_k, request.lambda_next, request.epsilon);
   PlanRow row{.method = Method::depm,
               .beta = 0.0,
               .iterations = whole(order(T)),
               .predicted_iterations = predicted(problem, 0.0),
               .block_columns = request.rank};
-  const double L = gossip_rounds_depm_order(network, request.lambda_k, request.lambda_k1, request.epsilon);
+  const double L = gossip_rounds_depm_order(network, request.lambda_k, request.lambda_next, request.epsilon);
   const auto L_predicted = predicted_gossip_rounds(network, request.lambda_k, request.epsilon);
   row.traffic = traffic(problem, row, order(L), row.iterations);
   row.predicted_traffic = traffic(problem, row, prediction(static_cast<double>(L_predicted)), row.predicted_iterations);
@@ -194,7 +194,7 @@ PlanRow depm_row(const Problem& problem) {
 PlanRow adepm_row(const Problem& problem) {
   const PlanRequest& request = problem.request;
   const NetworkFacts network = facts(request);
-  const double beta = optimal_beta(request.lambda_k1);
+  const double beta = optimal_beta(request.lambda_next);
   const Target half{.epsilon = request.epsilon / 2, .h0 = problem.target.h0};  // the theorem ends at 2 epsilon
   PlanRow row{.method = Method::adepm,
               .beta = beta,
@@ -210,13 +210,13 @@ PlanRow adepm_row(const Problem& problem) {
 
 PlanRow deepca_row(const Problem& problem) {
   const PlanRequest& request = problem.request;
-  const double T = iterations_hardt_price_order(request.lambda_k, request.lambda_k1, request.epsilon);
+  const double T = iterations_hardt_price_order(request.lambda_k, request.lambda_next, request.epsilon);
   PlanRow row{.method = Method::deepca,
               .beta = 0.0,
               .iterations = whole(order(T)),
               .predicted_iterations = predicted(problem, 0.0),
               .block_columns = request.rank};
-  const double L = gossip_rounds_deepca_order(facts(request), request.lambda_k, request.lambda_k1);
+  const double L = gossip_rounds_deepca_order(facts(request), request.lambda_k, request.lambda_next);
   row.traffic = traffic(problem, row, order(L), row.iterations);
   return row;
 }

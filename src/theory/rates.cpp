@@ -17,19 +17,19 @@ double log_growth(double lambda_k, double beta) {
   return std::log1p(excess + std::sqrt(excess * (2 + excess)));
 }
 
-void check_small_beta(double lambda_k, double lambda_k1, double beta) {
-  check_gap(lambda_k, lambda_k1);
+void check_small_beta(double lambda_k, double lambda_next, double beta) {
+  check_gap(lambda_k, lambda_next);
   check_nonnegative("beta", beta);
-  if (!(2 * std::sqrt(beta) <= lambda_k1))
+  if (!(2 * std::sqrt(beta) <= lambda_next))
     throw InvalidArgument(
-        fmt::format("beta = {}: must be at most lambda_k1^2/4 = {}", beta, lambda_k1 * lambda_k1 / 4));
+        fmt::format("beta = {}: must be at most lambda_next^2/4 = {}", beta, lambda_next * lambda_next / 4));
 }
 
 }  // namespace
 
-double optimal_beta(double lambda_k1) {
-  check_nonnegative("lambda_k1", lambda_k1);
-  return lambda_k1 * lambda_k1 / 4;
+double optimal_beta(double lambda_next) {
+  check_nonnegative("lambda_next", lambda_next);
+  return lambda_next * lambda_next / 4;
 }
 
 double delta(double lambda_k, double beta) {
@@ -44,23 +44,23 @@ double f_delta(double delta) {
 
 double contraction_anpm(double lambda_k, double beta) { return 1 - std::sqrt(delta(lambda_k, beta)) / 2; }
 
-double contraction_small_beta(double lambda_k, double lambda_k1, double beta) {
-  check_small_beta(lambda_k, lambda_k1, beta);
+double contraction_small_beta(double lambda_k, double lambda_next, double beta) {
+  check_small_beta(lambda_k, lambda_next, beta);
   const double wanted = upper_root(lambda_k, beta);
-  const double unwanted = upper_root(lambda_k1, beta);
+  const double unwanted = upper_root(lambda_next, beta);
   return 1 - small_beta_constant * (wanted - unwanted) / wanted;
 }
 
-double contraction_npm(double lambda_k, double lambda_k1) {
-  check_gap(lambda_k, lambda_k1);
-  return 1 - small_beta_constant * (lambda_k - lambda_k1) / lambda_k;
+double contraction_npm(double lambda_k, double lambda_next) {
+  check_gap(lambda_k, lambda_next);
+  return 1 - small_beta_constant * (lambda_k - lambda_next) / lambda_k;
 }
 
-double asymptotic_rate(double lambda_k, double lambda_k1, double beta) {
-  check_gap(lambda_k, lambda_k1);
+double asymptotic_rate(double lambda_k, double lambda_next, double beta) {
+  check_gap(lambda_k, lambda_next);
   check_momentum(lambda_k, beta);
-  if (lambda_k1 <= 2 * std::sqrt(beta)) return log_growth(lambda_k, beta);
-  const double unwanted = upper_root(lambda_k1, beta);
+  if (lambda_next <= 2 * std::sqrt(beta)) return log_growth(lambda_k, beta);
+  const double unwanted = upper_root(lambda_next, beta);
   return std::log1p((upper_root(lambda_k, beta) - unwanted) / unwanted);
 }
 

@@ -47,7 +47,7 @@ class Claims : public testing::Test {
 
 TEST_F(Claims, TheFactsOfTheProblemsAreTheExperiments) {
   struct Facts {
-    double lambda_k, lambda_k1, gap, largest_norm;
+    double lambda_k, lambda_next, gap, largest_norm;
   };
   const Facts expected[] = {{1.373737, 1.319549, 0.500000, 4.6473},
                             {0.157377, 0.144497, 0.095492, 0.7978},
@@ -59,7 +59,7 @@ TEST_F(Claims, TheFactsOfTheProblemsAreTheExperiments) {
     const Problem& problem = (*problems_)[i];
 
     EXPECT_NEAR(problem.eigenvalues(problem.k - 1), expected[i].lambda_k, 1e-6) << problem.name;
-    EXPECT_NEAR(problem.eigenvalues(problem.k), expected[i].lambda_k1, 1e-6) << problem.name;
+    EXPECT_NEAR(problem.eigenvalues(problem.k), expected[i].lambda_next, 1e-6) << problem.name;
     // Two depend on random numbers of ours: who holds which digit, and which 196 edges are added.
     EXPECT_NEAR(gossip_spectrum(problem.W).gap(), expected[i].gap, i == 4 ? 1e-3 : 1e-6) << problem.name;
     EXPECT_NEAR(problem.largest_norm, expected[i].largest_norm, i == 1 ? 5e-3 : 5e-5) << problem.name;

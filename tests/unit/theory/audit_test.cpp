@@ -18,10 +18,10 @@ constexpr Index d = 30, k = 3;
 
 Dense first_axes() { return Dense::Identity(d, k); }
 
-Dense decaying_matrix(double lambda_k1) {
+Dense decaying_matrix(double lambda_next) {
   Eigen::VectorXd eigenvalues = Eigen::VectorXd::LinSpaced(d, 2.0, 0.0);
   eigenvalues.head(k) << 2.0, 1.3, 1.0;
-  eigenvalues.tail(d - k) = Eigen::VectorXd::LinSpaced(d - k, lambda_k1, 0.0);
+  eigenvalues.tail(d - k) = Eigen::VectorXd::LinSpaced(d - k, lambda_next, 0.0);
   return eigenvalues.asDiagonal();
 }
 
@@ -37,7 +37,7 @@ Dense noise_at_the_bounds(const Dense& X, double gap, double epsilon, std::mt199
 }
 
 struct Setting {
-  double lambda_k1 = 0.95;
+  double lambda_next = 0.95;
   double beta = 0.0;
   double shift = 0.0;
   double epsilon = 1e-2;
@@ -46,9 +46,9 @@ struct Setting {
 AuditReport audited_run(const Setting& setting, std::int64_t steps, std::uint64_t seed, const test::Noise& noise) {
   std::mt19937_64 generator(seed);
   const Dense X_0 = test::positive_qr(test::gaussian_block(d, k, generator)).Q;
-  Audit audit(first_axes(), 1.0, setting.lambda_k1, setting.epsilon);
-  test::dense_anpm(decaying_matrix(setting.lambda_k1) - setting.shift * Dense::Identity(d, d), X_0, setting.beta, steps,
-                   noise, [&](std::int64_t t, const Dense& X, const Dense& Xi) {
+  Audit audit(first_axes(), 1.0, setting.lambda_next, setting.epsilon);
+  test::dense_anpm(decaying_matrix(setting.lambda_next) - setting.shift * Dense::Identity(d, d), X_0, setting.beta,
+                   steps, noise, [&](std::int64_t t, const Dense& X, const Dense& Xi) {
                      audit.check(t, Block<double>(X), Block<double>(Xi), 1.0 - setting.shift,
                                  2 * std::sqrt(setting.beta));
                    });

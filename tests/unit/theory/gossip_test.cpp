@@ -106,7 +106,7 @@ TEST(ChebyshevGossip, IsDoneAtOnceWhenOneEigenvalueIsLeft) {
 struct Facts {
   NetworkFacts network;
   std::int64_t dimension, rank;
-  double lambda_k, lambda_k1;
+  double lambda_k, lambda_next;
   double total_rounds_1e2, total_rounds_1e8;  // ADePM at its best L, measured
 };
 const Facts data_sets[]{
@@ -120,14 +120,15 @@ const Facts data_sets[]{
 TEST(GossipRounds, NeedOneHundredAndThirtyOneOnHeartToGuaranteeOneHundredth) {
   const Facts& heart = data_sets[0];
   const Target half{.epsilon = 0.5e-2, .h0 = random_start_tangent(heart.dimension, heart.rank)};
-  const double L = gossip_rounds_adepm(heart.network, heart.rank, heart.lambda_k, optimal_beta(heart.lambda_k1), half);
+  const double L =
+      gossip_rounds_adepm(heart.network, heart.rank, heart.lambda_k, optimal_beta(heart.lambda_next), half);
 
   EXPECT_EQ(std::ceil(L), 131);
 }
 
 double predicted_total(const Facts& data, double epsilon) {
   const Target target{.epsilon = epsilon, .h0 = random_start_tangent(data.dimension, data.rank)};
-  const double rate = asymptotic_rate(data.lambda_k, data.lambda_k1, optimal_beta(data.lambda_k1));
+  const double rate = asymptotic_rate(data.lambda_k, data.lambda_next, optimal_beta(data.lambda_next));
   const auto L = predicted_gossip_rounds(data.network, data.lambda_k, epsilon);
   return static_cast<double>(L) * std::ceil(predicted_iterations(rate, target));
 }

@@ -11,11 +11,11 @@ namespace hearsay::theory {
 namespace {
 
 PlanRequest figure_one() {
-  return {.dimension = 1000, .rank = 10, .lambda_1 = 1.0, .lambda_k = 1.0, .lambda_k1 = 0.99, .epsilon = 1e-2};
+  return {.dimension = 1000, .rank = 10, .lambda_1 = 1.0, .lambda_k = 1.0, .lambda_next = 0.99, .epsilon = 1e-2};
 }
 
 PlanRequest heart() {
-  PlanRequest request{.dimension = 13, .rank = 2, .lambda_1 = 3.0, .lambda_k = 1.373737, .lambda_k1 = 1.319549};
+  PlanRequest request{.dimension = 13, .rank = 2, .lambda_1 = 3.0, .lambda_k = 1.373737, .lambda_next = 1.319549};
   request.network = PlanNetwork{.agents = 4, .spectral_gap = 0.5, .local_norm = 4.6473, .degree = 2.0};
   return request;
 }
@@ -125,7 +125,7 @@ TEST(Plan, RefusesWhatTheTheorySaysNothingAbout) {
 
   EXPECT_THROW(plan(with([](auto& r) { r.rank = 0; })), InvalidArgument);
   EXPECT_THROW(plan(with([](auto& r) { r.rank = 1000; })), InvalidArgument);
-  EXPECT_THROW(plan(with([](auto& r) { r.lambda_k1 = 1.0; })), InvalidArgument);
+  EXPECT_THROW(plan(with([](auto& r) { r.lambda_next = 1.0; })), InvalidArgument);
   EXPECT_THROW(plan(with([](auto& r) { r.lambda_1 = 0.5; })), InvalidArgument);
   EXPECT_THROW(plan(with([](auto& r) { r.epsilon = 0.0; })), InvalidArgument);
   EXPECT_THROW(plan(with([](auto& r) { r.noise = std::numeric_limits<double>::quiet_NaN(); })), InvalidArgument);
