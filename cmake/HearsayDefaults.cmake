@@ -14,6 +14,9 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
 set(HEARSAY_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual)
+# Of what is installed, more is asked. Not of signs: Clang would count them in, and Eigen's indices have one where the
+# standard library's have none.
+set(HEARSAY_LIBRARY_WARNINGS -Wconversion -Wno-sign-conversion)
 if(HEARSAY_WARNINGS_AS_ERRORS)
   list(APPEND HEARSAY_WARNINGS -Werror)
 endif()
@@ -21,10 +24,13 @@ endif()
 include(HearsayHardening)
 include(HearsayPrecompile)
 
-# hearsay_target(name): the settings every target of ours shares.
+# hearsay_target(name [LIBRARY]): the settings every target of ours shares, and those of what is below the doors.
 function(hearsay_target name)
   target_compile_features(${name} PUBLIC cxx_std_20)
   target_compile_options(${name} PRIVATE ${HEARSAY_WARNINGS})
+  if("LIBRARY" IN_LIST ARGN)
+    target_compile_options(${name} PRIVATE ${HEARSAY_LIBRARY_WARNINGS})
+  endif()
   if(HEARSAY_HARDEN)
     hearsay_harden(${name})
   endif()
