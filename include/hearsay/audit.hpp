@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "hearsay/block.hpp"
+#include "hearsay/export.hpp"
 
 namespace hearsay::theory {
 
@@ -66,7 +67,7 @@ struct AuditReport {
   std::int64_t steps_above_printed_envelope = 0;
 };
 
-class Audit {
+class HEARSAY_API Audit {
  public:
   /// U_k: d x k, orthonormal, the answer; its last eigenvalue and the next one, of A itself; the sine aimed at.
   Audit(Block<double> U_k, double lambda_k, double lambda_k1, double epsilon);
