@@ -12,6 +12,10 @@ if(PROJECT_IS_TOP_LEVEL)
 endif()
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+if(BUILD_SHARED_LIBS AND PROJECT_IS_TOP_LEVEL AND NOT DEFINED CMAKE_INSTALL_RPATH)
+  include(GNUInstallDirs)
+  set(CMAKE_INSTALL_RPATH "$ORIGIN;$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")  # what is installed may be moved
+endif()
 
 set(HEARSAY_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual)
 # Of what is installed, more is asked. Not of signs: Clang would count them in, and Eigen's indices have one where the
@@ -33,5 +37,17 @@ function(hearsay_target name)
   endif()
   if(HEARSAY_HARDEN)
     hearsay_harden(${name})
+  endif()
+endfunction()
+
+# hearsay_library(name): a library that is installed. It shows what HEARSAY_API marks (include/hearsay/export.hpp) and
+# nothing else; before 1.0 the ABI is that of a minor version.
+function(hearsay_library name)
+  hearsay_target(${name} LIBRARY)
+  set_target_properties(${name} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # that a class it shows has members of Eigen's hidden types; they are hidden on purpose
+    target_compile_options(${name} PRIVATE -Wno-attributes)
   endif()
 endfunction()

@@ -5,28 +5,60 @@ include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/hearsay)
 
-# hearsay_install_library(target name): one of our libraries, and name.cmake that stands for it.
+# From the folder of the .pc files back to the prefix, so that what is installed may be moved.
+file(RELATIVE_PATH pc_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+string(REGEX REPLACE "/$" "" pc_prefix "${pc_prefix}")
+
+# hearsay_install_library(target name PC file DESCRIPTION text [REQUIRES packages] [CFLAGS flags] [LIBS flags]
+#                         [PRIVATE_REQUIRES packages] [PRIVATE_LIBS flags])
+# One of our libraries, name.cmake that stands for it in CMake and file.pc in pkg-config. What is private is what a
+# static library's user must link too; a shared one brings it along, and nobody needs to have its headers.
 function(hearsay_install_library target name)
+  cmake_parse_arguments(pc "" "PC;DESCRIPTION;REQUIRES;CFLAGS;LIBS;PRIVATE_REQUIRES;PRIVATE_LIBS" "" ${ARGN})
   install(TARGETS ${target} EXPORT ${name}
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT ${name} NAMESPACE hearsay:: DESTINATION ${package_dir})
+  if(BUILD_SHARED_LIBS)
+    set(pc_PRIVATE_REQUIRES)
+    set(pc_PRIVATE_LIBS)
+  endif()
+  configure_file(cmake/library.pc.in ${PROJECT_BINARY_DIR}/${pc_PC}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${pc_PC}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()
 
+# The flags that link what CMake found for OpenMP and for MPI.
+set(openmp_libs)
+if(OpenMP_CXX_FOUND)
+  list(TRANSFORM OpenMP_CXX_LIB_NAMES PREPEND "-l" OUTPUT_VARIABLE openmp_libs)
+endif()
+list(JOIN openmp_libs " " openmp_libs)
+
 set(headers_left_out)
-hearsay_install_library(hearsay hearsayTargets)
+hearsay_install_library(hearsay hearsayTargets PC hearsay DESCRIPTION "${PROJECT_DESCRIPTION}"
+  REQUIRES "eigen3 >= 3.4" CFLAGS "-DEIGEN_MAX_ALIGN_BYTES=64" PRIVATE_REQUIRES "fmt" PRIVATE_LIBS "${openmp_libs} -pthread")
 if(HEARSAY_BUILD_IO)
-  hearsay_install_library(hearsay_io hearsayIoTargets)
+  hearsay_install_library(hearsay_io hearsayIoTargets PC hearsay-io DESCRIPTION "Files and checkpoints of hearsay"
+    REQUIRES "hearsay = ${PROJECT_VERSION}" PRIVATE_REQUIRES "fmt zlib libcrypto")
 else()
   list(APPEND headers_left_out PATTERN "hearsay/io" EXCLUDE)
 endif()
 if(HEARSAY_BUILD_DATASETS)
-  hearsay_install_library(hearsay_datasets hearsayDatasetsTargets)
+  hearsay_install_library(hearsay_datasets hearsayDatasetsTargets PC hearsay-datasets
+    DESCRIPTION "The data sets that hearsay knows"
+    REQUIRES "hearsay-io = ${PROJECT_VERSION}" PRIVATE_REQUIRES "fmt libcurl >= 7.85")
 else()
   list(APPEND headers_left_out PATTERN "hearsay/datasets.hpp" EXCLUDE)
 endif()
 if(HEARSAY_BUILD_MPI)
-  hearsay_install_library(hearsay_mpi hearsayMpiTargets)
+  list(TRANSFORM MPI_CXX_INCLUDE_DIRS PREPEND "-I" OUTPUT_VARIABLE mpi_cflags)
+  list(TRANSFORM MPI_CXX_COMPILE_DEFINITIONS PREPEND "-D" OUTPUT_VARIABLE mpi_definitions)
+  list(JOIN mpi_cflags " " mpi_cflags)
+  list(JOIN mpi_definitions " " mpi_definitions)
+  list(JOIN MPI_CXX_LIBRARIES " " mpi_libs)
+  hearsay_install_library(hearsay_mpi hearsayMpiTargets PC hearsay-mpi DESCRIPTION "Agents of hearsay on MPI processes"
+    REQUIRES "hearsay = ${PROJECT_VERSION}" CFLAGS "${mpi_cflags} ${mpi_definitions}"
+    LIBS "${mpi_libs}" PRIVATE_REQUIRES "fmt")
 else()
   list(APPEND headers_left_out PATTERN "hearsay/mpi.hpp" EXCLUDE)
 endif()

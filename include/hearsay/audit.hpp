@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "hearsay/block.hpp"
+#include "hearsay/export.hpp"
 
 namespace hearsay::theory {
 
@@ -66,7 +67,7 @@ struct AuditReport {
   std::int64_t steps_above_printed_envelope = 0;
 };
 
-class Audit {
+class HEARSAY_API Audit {
  public:
   /// U_k: d x k, orthonormal, the answer; its last eigenvalue and the next one, of A itself; the sine aimed at.
   Audit(Block<double> U_k, double lambda_k, double lambda_next, double epsilon);
@@ -84,7 +85,7 @@ class Audit {
   void violate(const Violation& violation);
 
   Block<double> U_;
-  double lambda_k_, lambda_k1_, epsilon_;
+  double lambda_k_, lambda_next_, epsilon_;
   double decay_ = 1.0;         // product of the contractions of the steps before
   bool promise_void_ = false;  // something but the envelope failed at an earlier step
   AuditReport report_;

@@ -9,15 +9,16 @@
 #include <vector>
 
 #include "hearsay/block.hpp"
+#include "hearsay/export.hpp"
 
 namespace hearsay {
 
 /// How much of it is asked for. `residual` spends no product on looking for what was missed, `none` nothing at all.
 enum class Certify { none, residual, full };
-const char* name(Certify level);
+HEARSAY_API const char* name(Certify level);
 
 enum class Knowledge { unknown, estimate, bound };
-const char* name(Knowledge knowledge);
+HEARSAY_API const char* name(Knowledge knowledge);
 
 /// Eigenvalues that the measurements cannot tell apart, counted from 1, where k cuts through them.
 struct Cluster {

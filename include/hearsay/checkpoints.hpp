@@ -1,12 +1,13 @@
 // Where a solve keeps its states, to go on from one another day.
 #pragma once
 
+#include "hearsay/export.hpp"
 #include "hearsay/power.hpp"
 
 namespace hearsay {
 
 /// Whatever the arithmetic; io::CheckpointFile is one.
-class Checkpoints {
+class HEARSAY_API Checkpoints {
  public:
   virtual ~Checkpoints() = default;
   /// What it throws does not end the solve: it becomes a note.

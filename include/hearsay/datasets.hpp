@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "hearsay/block.hpp"
+#include "hearsay/export.hpp"
 #include "hearsay/graph.hpp"
 
 namespace hearsay::io {
@@ -43,26 +44,27 @@ struct Dataset {
 };
 
 /// digits, fed-heart-disease, ego-facebook, amazon0302.
-const std::vector<Dataset>& datasets();
+HEARSAY_API const std::vector<Dataset>& datasets();
 
 /// Upper and lower case are the same. Throws InvalidArgument, which names the nearest match, for an unknown name.
-const Dataset& find_dataset(std::string_view name);
+HEARSAY_API const Dataset& find_dataset(std::string_view name);
 
 /// How a file is verified, for people: "sha256 6ebb..." or "262111 nodes and 1234877 edges; no digest is published".
-std::string verified_by(const DatasetFile& file);
+HEARSAY_API std::string verified_by(const DatasetFile& file);
 
 /// $HEARSAY_DATA, else $XDG_CACHE_HOME/hearsay, else $HOME/.cache/hearsay. The caller passes the three values (null or
 /// empty: not set). Throws InvalidArgument when none is set.
-std::filesystem::path data_directory(const char* hearsay_data, const char* xdg_cache_home, const char* home);
+HEARSAY_API std::filesystem::path data_directory(const char* hearsay_data, const char* xdg_cache_home,
+                                                 const char* home);
 
 /// Whether the library carries every file of it.
-bool is_built_in(const Dataset& dataset);
+HEARSAY_API bool is_built_in(const Dataset& dataset);
 
 struct DatasetLocation {
   std::vector<std::filesystem::path> paths;    ///< of every file, there or not
   std::vector<std::filesystem::path> missing;  ///< those that are not
 };
-DatasetLocation locate(const Dataset& dataset, const std::filesystem::path& directory);
+HEARSAY_API DatasetLocation locate(const Dataset& dataset, const std::filesystem::path& directory);
 
 enum class FileState { valid, missing, damaged };
 
@@ -73,14 +75,14 @@ struct FileReport {
 };
 
 /// Reads every file and compares it with what is known of it.
-std::vector<FileReport> verify(const Dataset& dataset, const std::filesystem::path& directory);
+HEARSAY_API std::vector<FileReport> verify(const Dataset& dataset, const std::filesystem::path& directory);
 
 /// A digest that somebody trusts, for a file of which none is published, is kept beside it under this name.
-std::filesystem::path trusted_digest_file(const std::filesystem::path& path);
+HEARSAY_API std::filesystem::path trusted_digest_file(const std::filesystem::path& path);
 
 /// Throws DataError, naming the file, what was found and what was expected, unless every file is there and has its
 /// SHA-256: the one in the table, or else the one trusted here. A file of which neither exists is refused.
-void require_intact(const Dataset& dataset, const std::filesystem::path& directory);
+HEARSAY_API void require_intact(const Dataset& dataset, const std::filesystem::path& directory);
 
 struct DownloadProgress {
   std::string_view url;
@@ -104,8 +106,8 @@ struct FetchLimits {
 /// appears complete and verified or not at all; files that arrived before a failure stay. Throws CommunicationError
 /// when a server cannot be reached, refuses, sends something else, takes too long, or the caller stops; InvalidArgument
 /// when the directory is not writable.
-std::vector<std::filesystem::path> fetch(const Dataset& dataset, const std::filesystem::path& directory,
-                                         const Progress& progress = {}, const FetchLimits& limits = {});
+HEARSAY_API std::vector<std::filesystem::path> fetch(const Dataset& dataset, const std::filesystem::path& directory,
+                                                     const Progress& progress = {}, const FetchLimits& limits = {});
 
 /// One table per center, with the same columns.
 struct FederatedTable {
@@ -116,7 +118,7 @@ struct FederatedTable {
 
 /// The train rows of FLamby's Fed-Heart-Disease: four centers, 13 features. Like the other loaders, throws DataError
 /// for files that are missing or malformed.
-FederatedTable load_fed_heart_disease(const std::filesystem::path& directory);
+HEARSAY_API FederatedTable load_fed_heart_disease(const std::filesystem::path& directory);
 
 struct LabelledTable {
   Block<double> values;
@@ -124,9 +126,9 @@ struct LabelledTable {
 };
 
 /// 1797 images of 8 x 8 pixels between 0 and 16, and the digit each shows.
-LabelledTable load_digits(const std::filesystem::path& directory);
+HEARSAY_API LabelledTable load_digits(const std::filesystem::path& directory);
 
-Graph load_ego_facebook(const std::filesystem::path& directory);
-Graph load_amazon0302(const std::filesystem::path& directory);
+HEARSAY_API Graph load_ego_facebook(const std::filesystem::path& directory);
+HEARSAY_API Graph load_amazon0302(const std::filesystem::path& directory);
 
 }  // namespace hearsay::io

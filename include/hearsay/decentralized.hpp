@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "hearsay/block.hpp"
+#include "hearsay/export.hpp"
 #include "hearsay/gossip.hpp"
 #include "hearsay/graph.hpp"
 #include "hearsay/network.hpp"
@@ -31,23 +32,23 @@ namespace hearsay {
 using Split = std::vector<std::vector<Index>>;
 
 /// Sizes that differ by one at most: consecutive rows, or rows drawn by a seed.
-Split contiguous_split(Index rows, Index agents);
-Split even_split(Index rows, Index agents, std::uint64_t seed);
+HEARSAY_API Split contiguous_split(Index rows, Index agents);
+HEARSAY_API Split even_split(Index rows, Index agents, std::uint64_t seed);
 
 /// One agent per distinct label, by ascending label.
-Split label_split(std::span<const std::int32_t> labels);
+HEARSAY_API Split label_split(std::span<const std::int32_t> labels);
 
 /// Row r goes to agent assignment[r], in [0, agents).
-Split given_split(std::span<const std::int32_t> assignment, Index agents);
+HEARSAY_API Split given_split(std::span<const std::int32_t> assignment, Index agents);
 
 /// The power of two that data up to this magnitude are divided by, so that their squares stay far within the range of
 /// double, and of messages in single precision; 0 for all ordinary data. All agents must use the same.
-int data_exponent(double largest);
+HEARSAY_API int data_exponent(double largest);
 
 /// A_i = weight Phi_i'Phi_i, with Phi_i = 2^exponent times the rows given, which it keeps. With weight n/m for m rows
 /// in all, the average over the agents is Phi'Phi/m; with n/(m - 1), for rows that are centred, their sample
 /// covariance. No rows at all make it zero. Throws DataError for rows whose squares are not finite.
-class CovarianceShard {
+class HEARSAY_API CovarianceShard {
  public:
   using Scalar = double;
 
@@ -68,20 +69,21 @@ class CovarianceShard {
 
 /// What the products of m rows are divided by, here as in pca(): m - 1 where their mean was subtracted, and at least 1,
 /// else m.
-double covariance_divisor(Index samples, bool centred);
+HEARSAY_API double covariance_divisor(Index samples, bool centred);
 
 /// One per agent, the average of which is Phi'Phi/m; `mean`, if given, is subtracted from every row first: where it is
 /// the mean of all the data, the average is their sample covariance, divided by m - 1.
-std::vector<CovarianceShard> covariance_shards(const Block<double>& data, const Split& split,
-                                               const Vector<double>* mean = nullptr);
+HEARSAY_API std::vector<CovarianceShard> covariance_shards(const Block<double>& data, const Split& split,
+                                                           const Vector<double>* mean = nullptr);
 
 /// The same for shards that are apart already, and `centred` where their common mean has been subtracted; all must have
 /// the same columns.
-std::vector<CovarianceShard> covariance_shards(const std::vector<Block<double>>& shards, bool centred = false);
+HEARSAY_API std::vector<CovarianceShard> covariance_shards(const std::vector<Block<double>>& shards,
+                                                           bool centred = false);
 
 /// What node i of an undirected graph knows of A = I + D^{-1/2} S D^{-1/2}: [A_i]_ii = n, [A_i]_ij = [A_i]_ji =
 /// n/(2 sqrt(d_i d_j)) for its neighbours j. Not positive semidefinite by itself; the average is.
-class NodeOperator {
+class HEARSAY_API NodeOperator {
  public:
   using Scalar = double;
 
@@ -97,14 +99,14 @@ class NodeOperator {
 };
 
 /// One per node.
-std::vector<NodeOperator> node_operators(const Graph& graph);
+HEARSAY_API std::vector<NodeOperator> node_operators(const Graph& graph);
 
 template <class Op>
 std::vector<OperatorRef<double>> operators_of(const std::vector<Op>& agents) {
   return {agents.begin(), agents.end()};
 }
 template <class Op>
-std::vector<OperatorRef<double>> operators_of(const std::vector<Op>&& agents) = delete;
+HEARSAY_API std::vector<OperatorRef<double>> operators_of(const std::vector<Op>&& agents) = delete;
 
 // ---- The solver -----------------------------------------------------------------------------------------------------
 
@@ -114,7 +116,7 @@ enum class Algorithm {
   deepca,  ///< tracks the product, so that the rounds set no floor (Ye and Zhang)
   adeepca  ///< tracks the whole accelerated step: momentum and no floor
 };
-const char* name(Algorithm algorithm);
+HEARSAY_API const char* name(Algorithm algorithm);
 
 struct DecentralizedOptions {
   Algorithm algorithm = Algorithm::adeepca;
@@ -228,26 +230,27 @@ struct [[nodiscard]] DecentralizedResult {
 };
 
 /// A[i] belongs to the i-th agent here. Throws InvalidArgument, at every agent, for options or shapes that do not fit.
-DecentralizedResult decentralized_pca(NetworkRef net, std::span<const OperatorRef<double>> A,
-                                      const DecentralizedOptions& options, const DecentralizedHooks& hooks = {});
+HEARSAY_API DecentralizedResult decentralized_pca(NetworkRef net, std::span<const OperatorRef<double>> A,
+                                                  const DecentralizedOptions& options,
+                                                  const DecentralizedHooks& hooks = {});
 
 /// What such a run sends on a network that does not fail: exact for rounds and iterations that are used as given, that
 /// is with `rounds` a number that need not be raised and a tolerance of zero.
-Traffic planned_traffic(const GossipMatrix& W, Index dimension, const DecentralizedOptions& options,
-                        MessagePrecision precision = MessagePrecision::real64);
+HEARSAY_API Traffic planned_traffic(const GossipMatrix& W, Index dimension, const DecentralizedOptions& options,
+                                    MessagePrecision precision = MessagePrecision::real64);
 
 /// What turns the eigenvalues of a result into those of the contributors' own m' rows: with D the divisor of all rows,
 /// and D' that of theirs, (n'/n) (D/D') for n' contributors of n. One where all contribute; zero where m' is.
-double covariance_scale(std::span<const CovarianceShard> shards, std::span<const Index> contributors,
-                        bool centred = false);
+HEARSAY_API double covariance_scale(std::span<const CovarianceShard> shards, std::span<const Index> contributors,
+                                    bool centred = false);
 
 /// The largest sin(theta_k) between two of the bases: over all pairs of up to 64; beyond, the sum of the two largest
 /// against the first basis, which bounds it from above.
-double basis_agreement(std::span<const Block<double>> bases);
+HEARSAY_API double basis_agreement(std::span<const Block<double>> bases);
 
 /// FNV-1a over the bytes of a block, and over a list of such digests: equal results have equal digests wherever they
 /// were computed.
-std::uint64_t digest_of(const Block<double>& block);
-std::uint64_t digest_of(std::span<const std::uint64_t> digests);
+HEARSAY_API std::uint64_t digest_of(const Block<double>& block);
+HEARSAY_API std::uint64_t digest_of(std::span<const std::uint64_t> digests);
 
 }  // namespace hearsay

@@ -15,6 +15,7 @@
 
 #include "hearsay/block.hpp"
 #include "hearsay/decentralized.hpp"
+#include "hearsay/export.hpp"
 #include "hearsay/rank_network.hpp"
 #include "hearsay/transport.hpp"
 
@@ -35,7 +36,7 @@ enum class ColumnMatch { by_name, by_position };
 /// By name: brings the columns of every shard into the order of the first agent's, and says of which shards; shards
 /// without names at all match by position. Throws DataError, at every rank, which names both shards and a column, where
 /// one has a name that the other has not, or some have names and others none. Collective.
-std::vector<std::string> align_columns(Transport& ranks, Shards& shards, ColumnMatch match);
+HEARSAY_API std::vector<std::string> align_columns(Transport& ranks, Shards& shards, ColumnMatch match);
 
 struct ShardTotals {
   Index dimension = 0;
@@ -48,17 +49,18 @@ struct ShardTotals {
 /// What the shards of all ranks say together, at every rank. Sums are added agent by agent, so that the bits do not
 /// depend on the ranks. Throws at every rank: DataError, which names both shards, where dimensions differ or no row is
 /// there at all; InvalidArgument where an agent has no shard, or two. Collective.
-ShardTotals totals_of(Transport& ranks, const Shards& shards);
+HEARSAY_API ShardTotals totals_of(Transport& ranks, const Shards& shards);
 
 /// A_i = (n/m) Phi_i'Phi_i of the agents here; if asked, the mean of all the data is subtracted from their rows first,
 /// and A_i = (n/(m - 1)) Phi_i'Phi_i. As products of 2^-exponent Phi_i.
-std::vector<CovarianceShard> covariance_shards(Shards shards, const ShardTotals& totals, bool center);
+HEARSAY_API std::vector<CovarianceShard> covariance_shards(Shards shards, const ShardTotals& totals, bool center);
 
 /// The same call on ranks, A[i] of the i-th agent here: runs, and brings together what the ranks found. At rank 0 the
 /// result is that of one process, the bases, eigenvalues and digests of all agents included; other ranks keep those of
 /// their own agents alone. `conservation_error` is NaN unless one rank holds all agents. Collective: if it throws, it
 /// throws at every rank.
-DecentralizedResult decentralized_pca(RankNetwork& net, std::span<const OperatorRef<double>> A,
-                                      const DecentralizedOptions& options, const DecentralizedHooks& hooks = {});
+HEARSAY_API DecentralizedResult decentralized_pca(RankNetwork& net, std::span<const OperatorRef<double>> A,
+                                                  const DecentralizedOptions& options,
+                                                  const DecentralizedHooks& hooks = {});
 
 }  // namespace hearsay

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "hearsay/block.hpp"
+#include "hearsay/export.hpp"
 #include "hearsay/operator.hpp"
 
 namespace hearsay {
@@ -16,6 +17,6 @@ struct DenseEigen {
 /// Applies A to the identity and decomposes the result: O(d^2) memory and O(d^3) work. Throws InvalidArgument above
 /// `largest_dimension`.
 template <class S>
-DenseEigen<S> dense_eigen(OperatorRef<S> A, Index largest_dimension = 5000);
+HEARSAY_API DenseEigen<S> dense_eigen(OperatorRef<S> A, Index largest_dimension = 5000);
 
 }  // namespace hearsay

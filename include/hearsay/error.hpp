@@ -4,27 +4,29 @@
 #include <stdexcept>
 #include <string>
 
+#include "hearsay/export.hpp"
+
 namespace hearsay {
 
-class Error : public std::runtime_error {
+class HEARSAY_API Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
 /// The caller broke a contract: an option, a shape, a value out of range.
-class InvalidArgument : public Error {
+class HEARSAY_API InvalidArgument : public Error {
  public:
   using Error::Error;
 };
 
 /// The data themselves are at fault: unreadable, malformed, not finite, not symmetric, not positive semidefinite.
-class DataError : public Error {
+class HEARSAY_API DataError : public Error {
  public:
   using Error::Error;
 };
 
 /// Another party could not be reached, or did not answer as agreed.
-class CommunicationError : public Error {
+class HEARSAY_API CommunicationError : public Error {
  public:
   using Error::Error;
 };

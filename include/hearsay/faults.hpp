@@ -19,6 +19,7 @@
 
 #include "hearsay/block.hpp"
 #include "hearsay/error.hpp"
+#include "hearsay/export.hpp"
 #include "hearsay/message.hpp"
 #include "hearsay/network.hpp"
 
@@ -43,7 +44,7 @@ struct LinkFault {
 
   friend bool operator==(const LinkFault&, const LinkFault&) = default;
 };
-const char* name(LinkFault::Kind kind);
+HEARSAY_API const char* name(LinkFault::Kind kind);
 
 /// Something that befalls an agent, just before an iteration.
 struct AgentFault {
@@ -58,7 +59,7 @@ struct AgentFault {
 
   friend bool operator==(const AgentFault&, const AgentFault&) = default;
 };
-const char* name(AgentFault::Kind kind);
+HEARSAY_API const char* name(AgentFault::Kind kind);
 
 struct Faults {
   std::vector<LinkFault> links = {};
@@ -70,10 +71,10 @@ struct Faults {
 };
 
 /// Throws InvalidArgument, naming fault, value and rule, unless the faults can befall this network.
-void validate(const Faults& faults, const GossipMatrix& W);
+HEARSAY_API void validate(const Faults& faults, const GossipMatrix& W);
 
 /// Someone would not wait for votes any longer: see FaultyNetwork::wait_while().
-class Interrupted : public CommunicationError {
+class HEARSAY_API Interrupted : public CommunicationError {
  public:
   using CommunicationError::CommunicationError;
 };
@@ -87,7 +88,7 @@ class Interrupted : public CommunicationError {
 ///
 /// Rounded messages tell changes, so a neighbour that missed some gets them with the next message, or the whole block
 /// in doubles where that is shorter.
-class FaultyNetwork {
+class HEARSAY_API FaultyNetwork {
  public:
   /// Throws like validate().
   FaultyNetwork(GossipMatrix W, Faults faults, MessagePrecision precision = MessagePrecision::real64);

@@ -14,20 +14,21 @@
 #include <memory>
 
 #include "hearsay/block.hpp"
+#include "hearsay/export.hpp"
 #include "hearsay/message.hpp"
 #include "hearsay/network.hpp"
 
 namespace hearsay {
 
 enum class GossipKind { plain, accelerated, chebyshev };
-const char* name(GossipKind kind);
+HEARSAY_API const char* name(GossipKind kind);
 
 /// A bound on what L rounds leave of the disagreement, in the Frobenius norm over all agents; exact for plain and
 /// Chebyshev gossip at the ends of the interval.
-double gossip_contraction(GossipKind kind, const GossipSpectrum& spectrum, Index rounds);
+HEARSAY_API double gossip_contraction(GossipKind kind, const GossipSpectrum& spectrum, Index rounds);
 
 /// The fewest rounds whose contraction is at most `goal`, taken as 1e-15 where it is less; 0 where goal >= 1.
-Index gossip_rounds(GossipKind kind, const GossipSpectrum& spectrum, double goal);
+HEARSAY_API Index gossip_rounds(GossipKind kind, const GossipSpectrum& spectrum, double goal);
 
 /// Blocks that are kept between calls of gossip().
 struct GossipWorkspace {
@@ -35,20 +36,20 @@ struct GossipWorkspace {
 };
 
 /// out <- L rounds on Z (local agents x numbers); the votes come along. Z and out are different blocks.
-void gossip(NetworkRef net, GossipKind kind, Index rounds, const Block<double>& Z, Block<double>& out,
-            BlockView<double> votes, GossipWorkspace& workspace);
+HEARSAY_API void gossip(NetworkRef net, GossipKind kind, Index rounds, const Block<double>& Z, Block<double>& out,
+                        BlockView<double> votes, GossipWorkspace& workspace);
 
 /// The same for a caller who has no votes to send and calls it once.
-Block<double> gossip(NetworkRef net, GossipKind kind, Index rounds, const Block<double>& Z);
+HEARSAY_API Block<double> gossip(NetworkRef net, GossipKind kind, Index rounds, const Block<double>& Z);
 
 /// Each column of the votes becomes its maximum over the whole network: diameter() rounds of votes alone,
 /// and more where messages get lost.
-void agree_on_maximum(NetworkRef net, BlockView<double> votes);
+HEARSAY_API void agree_on_maximum(NetworkRef net, BlockView<double> votes);
 
 /// All agents in this process: a round is one sparse-times-tall product, threaded, and the same to the last bit for any
 /// number of threads. With rounded messages it remembers what has been told: a run that is to be repeated bit for bit
 /// takes a new one.
-class LocalNetwork {
+class HEARSAY_API LocalNetwork {
  public:
   /// Measures the spectrum, or is told it.
   explicit LocalNetwork(GossipMatrix W, MessagePrecision precision = MessagePrecision::real64);

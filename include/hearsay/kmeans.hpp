@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hearsay/block.hpp"
+#include "hearsay/export.hpp"
 
 namespace hearsay {
 
@@ -29,13 +30,14 @@ struct [[nodiscard]] KMeansResult {
 
 /// Points are the rows. Throws InvalidArgument for a bad option, or when there are fewer distinct points than clusters,
 /// and DataError for a point that is not finite.
-KMeansResult kmeans(ConstBlockView<double> points, const KMeansOptions& options);
+HEARSAY_API KMeansResult kmeans(ConstBlockView<double> points, const KMeansOptions& options);
 
 /// Hubert and Arabie's adjusted Rand index of two labellings of the same points: 1 when they agree up to names, about 0
 /// for independent ones. The labels may be any integers.
-double adjusted_rand_index(std::span<const std::int32_t> first, std::span<const std::int32_t> second);
+HEARSAY_API double adjusted_rand_index(std::span<const std::int32_t> first, std::span<const std::int32_t> second);
 
 /// Mutual information over the mean of the two entropies, in [0, 1]; 1 when both labellings have a single class.
-double normalized_mutual_information(std::span<const std::int32_t> first, std::span<const std::int32_t> second);
+HEARSAY_API double normalized_mutual_information(std::span<const std::int32_t> first,
+                                                 std::span<const std::int32_t> second);
 
 }  // namespace hearsay

@@ -10,28 +10,30 @@
 #include <span>
 
 #include "hearsay/block.hpp"
+#include "hearsay/export.hpp"
 
 namespace hearsay {
 
 enum class MessagePrecision { real64, real32, bfloat16 };
 
 /// "double", "single", "bfloat16".
-const char* name(MessagePrecision precision);
+HEARSAY_API const char* name(MessagePrecision precision);
 
-Index bytes_per_number(MessagePrecision precision);
+HEARSAY_API Index bytes_per_number(MessagePrecision precision);
 
 /// Half the distance from 1 to the next number, the relative error of one rounding.
-double unit_roundoff(MessagePrecision precision);
+HEARSAY_API double unit_roundoff(MessagePrecision precision);
 
 /// The message holds numbers.size() * bytes_per_number(precision) bytes. To the nearest, ties to even; numbers beyond
 /// the range of float become infinite.
-void encode(MessagePrecision precision, std::span<const double> numbers, std::byte* message);
-void decode(MessagePrecision precision, const std::byte* message, std::span<double> numbers);
+HEARSAY_API void encode(MessagePrecision precision, std::span<const double> numbers, std::byte* message);
+HEARSAY_API void decode(MessagePrecision precision, const std::byte* message, std::span<double> numbers);
 
 /// What decode() makes of encode().
-double rounded(MessagePrecision precision, double number);
+HEARSAY_API double rounded(MessagePrecision precision, double number);
 
 /// told <- told + rounded(Z - told), and unsent <- Z - told.
-void tell(MessagePrecision precision, ConstBlockView<double> Z, BlockView<double> told, BlockView<double> unsent);
+HEARSAY_API void tell(MessagePrecision precision, ConstBlockView<double> Z, BlockView<double> told,
+                      BlockView<double> unsent);
 
 }  // namespace hearsay

@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#include "hearsay/export.hpp"
 #include "hearsay/transport.hpp"
 
 namespace hearsay::mpi {
@@ -23,7 +24,7 @@ inline constexpr std::size_t default_piece_bytes = std::size_t{1} << 30;
 
 /// A Transport on a private duplicate of a communicator. To be made, and destroyed, by all its ranks. MPI is called
 /// from the thread that calls it and no other.
-class Communicator : public Transport {
+class HEARSAY_API Communicator : public Transport {
  public:
   explicit Communicator(MPI_Comm communicator, std::size_t piece_bytes = default_piece_bytes);
   ~Communicator() override;
@@ -43,7 +44,7 @@ class Communicator : public Transport {
 };
 
 /// MPI_Init and MPI_Finalize, unless somebody else has called MPI_Init already.
-class Session {
+class HEARSAY_API Session {
  public:
   Session(int& argc, char**& argv);
   Session(const Session&) = delete;
@@ -59,7 +60,7 @@ class Session {
 
 /// MPI from beginning to end, and all its processes as ranks. Destroyed by an exception that is about to leave main()
 /// on one rank alone, it ends the whole job (MPI_Abort), because the others would wait for ever.
-class World final : private Session, public Communicator {
+class HEARSAY_API World final : private Session, public Communicator {
  public:
   World(int& argc, char**& argv, std::size_t piece_bytes = default_piece_bytes);
   ~World() override;
@@ -75,12 +76,12 @@ class World final : private Session, public Communicator {
 };
 
 /// Which MPI this is: "Open MPI v4.1.4", "MPICH 4.0.2".
-std::string library();
+HEARSAY_API std::string library();
 
 /// The line that starts a command on so many ranks, whatever the number of processors.
-std::string mpirun_line(Index ranks, std::string_view command);
+HEARSAY_API std::string mpirun_line(Index ranks, std::string_view command);
 
 /// Throws InvalidArgument, with that line, where there are fewer ranks than wanted.
-void require_ranks(const Transport& ranks, Index wanted, std::string_view command);
+HEARSAY_API void require_ranks(const Transport& ranks, Index wanted, std::string_view command);
 
 }  // namespace hearsay::mpi

@@ -14,36 +14,37 @@
 
 #include "hearsay/block.hpp"
 #include "hearsay/csr.hpp"
+#include "hearsay/export.hpp"
 #include "hearsay/graph.hpp"
 
 namespace hearsay {
 
 // ---- Graphs ---------------------------------------------------------------------------------------------------------
 
-Graph ring_graph(Index nodes);
-Graph path_graph(Index nodes);
-Graph star_graph(Index nodes);  ///< node 0 in the middle
-Graph complete_graph(Index nodes);
-Graph grid_graph(Index rows, Index columns);   ///< node r * columns + c beside its up to four neighbours
-Graph torus_graph(Index rows, Index columns);  ///< the same, its ends joined
+HEARSAY_API Graph ring_graph(Index nodes);
+HEARSAY_API Graph path_graph(Index nodes);
+HEARSAY_API Graph star_graph(Index nodes);  ///< node 0 in the middle
+HEARSAY_API Graph complete_graph(Index nodes);
+HEARSAY_API Graph grid_graph(Index rows, Index columns);   ///< node r * columns + c beside its up to four neighbours
+HEARSAY_API Graph torus_graph(Index rows, Index columns);  ///< the same, its ends joined
 
 /// Each pair joined with this probability. Throws InvalidArgument, which names the components, if it is not connected.
-Graph erdos_renyi_graph(Index nodes, double probability, std::uint64_t seed);
+HEARSAY_API Graph erdos_renyi_graph(Index nodes, double probability, std::uint64_t seed);
 
 /// Every node with `degree` neighbours: random pairs of half-edges, loops and repetitions swapped away. Throws
 /// in the same case.
-Graph random_regular_graph(Index nodes, Index degree, std::uint64_t seed);
+HEARSAY_API Graph random_regular_graph(Index nodes, Index degree, std::uint64_t seed);
 
 /// So many more edges, between pairs drawn by the seed. Weights are not kept.
-Graph with_random_edges(const Graph& graph, Index extra, std::uint64_t seed);
+HEARSAY_API Graph with_random_edges(const Graph& graph, Index extra, std::uint64_t seed);
 
 /// Throws InvalidArgument unless there is a path between any two nodes; the message tells the components.
-void require_connected(const Graph& graph);
+HEARSAY_API void require_connected(const Graph& graph);
 
 // ---- Gossip matrices ------------------------------------------------------------------------------------------------
 
 /// [lo, hi] holds every eigenvalue of W but the 1 of the constant vector.
-struct GossipSpectrum {
+struct HEARSAY_API GossipSpectrum {
   double lo = 0, hi = 0;  ///< both zero for a lonely agent
   bool measured = true;   ///< false: hi is only a bound, because the solver did not get there
 
@@ -51,7 +52,7 @@ struct GossipSpectrum {
 };
 
 /// W, valid by construction: every way to make one checks the rules, and the error names entry, value and rule.
-class GossipMatrix {
+class HEARSAY_API GossipMatrix {
  public:
   GossipMatrix(const GossipMatrix&) = default;
   GossipMatrix& operator=(const GossipMatrix&) = default;
@@ -95,7 +96,7 @@ class GossipMatrix {
 /// The closed form where there is one; by a dense eigensolver up to 1000 agents; beyond, by accelerated_power on
 /// (I + W)/2 and (I - W)/2 with the constant vector taken out, each end widened by its residual. Where the gap is too
 /// small for that to end in reasonable time, a bound.
-GossipSpectrum gossip_spectrum(const GossipMatrix& W);
+HEARSAY_API GossipSpectrum gossip_spectrum(const GossipMatrix& W);
 
 // ---- What the solver asks of a network ------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "hearsay/block.hpp"
+#include "hearsay/export.hpp"
 #include "hearsay/operator.hpp"
 
 namespace hearsay {
@@ -22,33 +23,33 @@ struct NoiseModel {
 
 /// i.i.d. N(0, sigma^2).
 template <class S>
-NoiseModel<S> gaussian_noise(double sigma, std::uint64_t seed);
+HEARSAY_API NoiseModel<S> gaussian_noise(double sigma, std::uint64_t seed);
 
 /// xi V / ||V||, V i.i.d. N(0, 1): uniform on the sphere of spectral norm xi.
 template <class S>
-NoiseModel<S> sphere_noise(double xi, std::uint64_t seed);
+HEARSAY_API NoiseModel<S> sphere_noise(double xi, std::uint64_t seed);
 
 /// -xi U V / ||V||, V = |N(0, 1)| entrywise, U the eigenvector basis (d x d): every column pushes against every
 /// eigenvector.
 template <class S>
-NoiseModel<S> adversarial_noise(Block<S> U, double xi, std::uint64_t seed);
+HEARSAY_API NoiseModel<S> adversarial_noise(Block<S> U, double xi, std::uint64_t seed);
 
 /// The same for a diagonal A, whose eigenvectors are the axes: no product with U.
 template <class S>
-NoiseModel<S> adversarial_noise(double xi, std::uint64_t seed);
+HEARSAY_API NoiseModel<S> adversarial_noise(double xi, std::uint64_t seed);
 
 /// Tight example (i): xi [0 .. 0, v_{k+1}], along one unwanted eigenvector, in column k. With xi = 8 (l_k - 2
 /// sqrt(beta)) eps the error stays above eps for ever. Doubled at product 0, because the first step halves its product.
 template <class S>
-NoiseModel<S> tight_outside_noise(Vector<S> v_next, Index k, double xi);
+HEARSAY_API NoiseModel<S> tight_outside_noise(Vector<S> v_next, Index k, double xi);
 
 /// Tight example (ii): -(l_k - 2 sqrt(beta)) cos(theta_k(X)) [0 .. 0, v_k] in column k: freezes tan(theta_k).
 template <class S>
-NoiseModel<S> tight_inside_noise(Block<S> U_k, double lambda_k, double two_sqrt_beta);
+HEARSAY_API NoiseModel<S> tight_inside_noise(Block<S> U_k, double lambda_k, double two_sqrt_beta);
 
 /// A X + Xi. Counts its products: the count keys the random stream, so a run can be resumed, and repeated, exactly.
 template <class S>
-class NoisyOperator {
+class HEARSAY_API NoisyOperator {
  public:
   using Scalar = S;
 
@@ -83,6 +84,6 @@ NoisyOperator<typename Op::Scalar> noisy(const Op& A, NoiseModel<typename Op::Sc
   return {A, std::move(model)};
 }
 template <SymmetricOperator Op>
-NoisyOperator<typename Op::Scalar> noisy(const Op&& A, NoiseModel<typename Op::Scalar> model) = delete;
+HEARSAY_API NoisyOperator<typename Op::Scalar> noisy(const Op&& A, NoiseModel<typename Op::Scalar> model) = delete;
 
 }  // namespace hearsay

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "hearsay/decentralized.hpp"
+#include "hearsay/export.hpp"
 #include "hearsay/graph.hpp"
 #include "hearsay/message.hpp"
 #include "hearsay/power.hpp"
@@ -32,7 +33,7 @@ inline constexpr unsigned in_solves = in_pca | in_eigs | in_cluster;
 
 /// What an option is about: the heading it is listed under.
 enum class OptionGroup { solver, network, faults, noise, input, theory, clustering, checkpoint, output, running };
-std::string_view title(OptionGroup group);
+HEARSAY_API std::string_view title(OptionGroup group);
 
 struct OptionRecord {
   std::string_view name;     ///< as in --name; with underscores, the keyword of the bindings
@@ -46,10 +47,10 @@ struct OptionRecord {
   unsigned commands;
 };
 
-std::span<const OptionRecord> option_table();
+HEARSAY_API std::span<const OptionRecord> option_table();
 
 /// Throws InvalidArgument, naming the nearest one, for a name that is not in the table.
-const OptionRecord& find_option(std::string_view name);
+HEARSAY_API const OptionRecord& find_option(std::string_view name);
 
 enum class Precision { full, single, mixed };
 
@@ -72,10 +73,10 @@ struct SolveSettings {
 
 /// Sets what the option `name` stands for. False: the option is none of the solver's, and is the caller's to handle.
 /// Throws InvalidArgument (name, value, rule) for a text that is no legal value.
-bool set_option(SolveSettings& settings, std::string_view name, std::string_view text);
+HEARSAY_API bool set_option(SolveSettings& settings, std::string_view name, std::string_view text);
 
 /// What only the whole says: a plain method with a momentum is refused; the tolerance is filled in, for the precision.
-void settle(SolveSettings& settings);
+HEARSAY_API void settle(SolveSettings& settings);
 
 /// What a decentralized solve is told beyond that: only the rank, momentum, damping, iterations and seed of
 /// SolveSettings count for it.
@@ -84,29 +85,29 @@ struct DecentralizedSettings {
   MessagePrecision precision = MessagePrecision::real64;
 };
 
-bool set_option(DecentralizedSettings& settings, std::string_view name, std::string_view text);
+HEARSAY_API bool set_option(DecentralizedSettings& settings, std::string_view name, std::string_view text);
 
 /// The two together.
-DecentralizedOptions settle(const DecentralizedSettings& settings, const SolveSettings& solve);
+HEARSAY_API DecentralizedOptions settle(const DecentralizedSettings& settings, const SolveSettings& solve);
 
 /// The graph that a word names: ring, path, star, complete, grid, grid:RxC, torus, torus:RxC, erdos:P, regular:D; a
 /// grid without sizes is as square as the number of agents allows. Nothing where the word is none of these, and may be
 /// the name of a file. The seed drives erdos and regular.
-std::optional<Graph> named_topology(std::string_view text, Index agents, std::uint64_t seed);
+HEARSAY_API std::optional<Graph> named_topology(std::string_view text, Index agents, std::uint64_t seed);
 
 /// Numbers as options spell them. Throw InvalidArgument: "rank = x: must be a whole number of at least 1".
-std::int64_t parse_integer(std::string_view name, std::string_view text, std::int64_t least);
-double parse_real(std::string_view name, std::string_view text);
+HEARSAY_API std::int64_t parse_integer(std::string_view name, std::string_view text, std::int64_t least);
+HEARSAY_API double parse_real(std::string_view name, std::string_view text);
 
 /// The candidate a misspelt word most likely means; empty when none is near.
-std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);
+HEARSAY_API std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);
 
 /// A message of the library as a door says it. The library writes an option as `name`, in backquotes, as the table has
 /// it; `spell` gives the door's own word for that, or nothing for what is no option, and stays as it is.
-std::string in_words(std::string_view message,
-                     const std::function<std::optional<std::string>(std::string_view name)>& spell);
+HEARSAY_API std::string in_words(std::string_view message,
+                                 const std::function<std::optional<std::string>(std::string_view name)>& spell);
 
 /// "; did you mean X?", or nothing.
-std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates);
+HEARSAY_API std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates);
 
 }  // namespace hearsay

@@ -4,6 +4,7 @@
 
 #include "hearsay/block.hpp"
 #include "hearsay/csr.hpp"
+#include "hearsay/export.hpp"
 #include "hearsay/noise.hpp"
 #include "hearsay/power.hpp"
 
@@ -35,18 +36,18 @@ struct [[nodiscard]] PcaResult {
 
 /// Phi is m samples x d features and is neither copied nor changed.
 template <class S>
-PcaResult<S> pca(const Block<S>& data, const PcaOptions<S>& options, const Hooks<S>& hooks = {});
+HEARSAY_API PcaResult<S> pca(const Block<S>& data, const PcaOptions<S>& options, const Hooks<S>& hooks = {});
 template <class S>
-PcaResult<S> pca(const BorrowedBlock<S>& data, const PcaOptions<S>& options, const Hooks<S>& hooks = {});
+HEARSAY_API PcaResult<S> pca(const BorrowedBlock<S>& data, const PcaOptions<S>& options, const Hooks<S>& hooks = {});
 template <class S>
-PcaResult<S> pca(const CsrMatrix<S>& data, const PcaOptions<S>& options, const Hooks<S>& hooks = {});
+HEARSAY_API PcaResult<S> pca(const CsrMatrix<S>& data, const PcaOptions<S>& options, const Hooks<S>& hooks = {});
 template <class S>
-PcaResult<S> pca(const CsrView<S>& data, const PcaOptions<S>& options, const Hooks<S>& hooks = {});
+HEARSAY_API PcaResult<S> pca(const CsrView<S>& data, const PcaOptions<S>& options, const Hooks<S>& hooks = {});
 
 /// (Phi - 1 mean') components: m x k, with the mean of the result; the data may be others than those of the analysis.
 template <class S>
-Block<S> pca_scores(const Block<S>& data, const PcaResult<S>& result);
+HEARSAY_API Block<S> pca_scores(const Block<S>& data, const PcaResult<S>& result);
 template <class S>
-Block<S> pca_scores(const CsrMatrix<S>& data, const PcaResult<S>& result);
+HEARSAY_API Block<S> pca_scores(const CsrMatrix<S>& data, const PcaResult<S>& result);
 
 }  // namespace hearsay

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "hearsay/export.hpp"
+
 namespace hearsay::theory {
 
 /// How far a number can be trusted.
@@ -17,7 +19,7 @@ enum class Standing {
   prediction,  ///< what practice shows; proved by nobody
 };
 
-std::string_view name(Standing standing);
+HEARSAY_API std::string_view name(Standing standing);
 
 struct Figure {
   double value;
@@ -27,7 +29,7 @@ struct Figure {
 enum class Method { npm, anpm_xu, anpm, anpm_centred, anpm_small_beta, depm, adepm, deepca };
 
 /// "NPM (Hardt and Price)", "ANPM, centred damping", ...
-std::string_view name(Method method);
+HEARSAY_API std::string_view name(Method method);
 
 struct PlanNetwork {
   std::int64_t agents = 1;             ///< n
@@ -91,6 +93,6 @@ struct Plan {
 };
 
 /// Everything the theory says of the request; throws InvalidArgument where it says nothing.
-Plan plan(const PlanRequest& request);
+HEARSAY_API Plan plan(const PlanRequest& request);
 
 }  // namespace hearsay::theory

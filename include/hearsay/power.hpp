@@ -19,13 +19,14 @@
 #include "hearsay/block.hpp"
 #include "hearsay/certificate.hpp"
 #include "hearsay/damping.hpp"
+#include "hearsay/export.hpp"
 #include "hearsay/operator.hpp"
 
 namespace hearsay {
 
 /// How strongly the recurrence damps the unwanted end of the spectrum, |eigenvalue| <= b. The paper's momentum is
 /// b^2/4.
-struct Momentum {
+struct HEARSAY_API Momentum {
   enum class Rule {
     automatic,  ///< b_t = the smallest eigenvalue of X'AX: never overshoots on exact products
     paper,      ///< b_t = the smallest diagonal entry of X'AX, the paper's heuristic
@@ -50,7 +51,7 @@ enum class Extraction { ritz, nested };
 
 /// How principal_subspace() (subspace.hpp) finds it. accelerated_power() is anpm, and refuses another.
 enum class SolveMethod { anpm, krylov };
-const char* name(SolveMethod method);
+HEARSAY_API const char* name(SolveMethod method);
 
 /// What is left empty is chosen for the problem at hand.
 struct PowerOptions {
@@ -94,7 +95,7 @@ enum class Status {
   breakdown,
   communication_failed  ///< of agents: too little was heard to say anything
 };
-const char* name(Status status);
+HEARSAY_API const char* name(Status status);
 
 /// What was measured at X_t. There is an entry for every t whose block was made orthonormal.
 struct HistoryEntry {
@@ -206,6 +207,6 @@ PowerResult<T> in_arithmetic(PowerResult<S> result) {
 }
 
 template <class S>
-PowerResult<S> accelerated_power(OperatorRef<S> A, const PowerOptions& options, const Hooks<S>& hooks = {});
+HEARSAY_API PowerResult<S> accelerated_power(OperatorRef<S> A, const PowerOptions& options, const Hooks<S>& hooks = {});
 
 }  // namespace hearsay

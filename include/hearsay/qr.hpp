@@ -3,6 +3,7 @@
 #pragma once
 
 #include "hearsay/block.hpp"
+#include "hearsay/export.hpp"
 
 namespace hearsay {
 
@@ -18,6 +19,6 @@ struct QrReport {
 /// Y = X R in place: Y becomes X (orthonormal columns), R is upper triangular with a non-negative diagonal.
 /// Where Y is rank deficient X is still orthonormal. Y must be finite, with at least as many rows as columns.
 template <class S>
-QrReport<S> thin_qr(BlockView<S> Y, Small<S>& R);
+HEARSAY_API QrReport<S> thin_qr(BlockView<S> Y, Small<S>& R);
 
 }  // namespace hearsay

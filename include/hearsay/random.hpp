@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "hearsay/block.hpp"
+#include "hearsay/export.hpp"
 
 namespace hearsay {
 
@@ -33,17 +34,17 @@ struct RandomKey {
 struct RandomWords {
   std::uint32_t word[4];
 };
-RandomWords random_words(const RandomKey& key, std::uint64_t row, std::uint32_t column);
+HEARSAY_API RandomWords random_words(const RandomKey& key, std::uint64_t row, std::uint32_t column);
 
 /// Uniform in (0, 1), from 53 random bits.
-double random_uniform(const RandomKey& key, std::uint64_t row, std::uint32_t column = 0);
+HEARSAY_API double random_uniform(const RandomKey& key, std::uint64_t row, std::uint32_t column = 0);
 
 /// Independent N(0, 1) entries.
 template <class S>
-void fill_normal(const RandomKey& key, BlockView<S> out);
+HEARSAY_API void fill_normal(const RandomKey& key, BlockView<S> out);
 
 /// d x p with orthonormal columns, uniformly distributed: the Q factor of a normal block.
 template <class S>
-Block<S> random_orthonormal(Index d, Index p, const RandomKey& key);
+HEARSAY_API Block<S> random_orthonormal(Index d, Index p, const RandomKey& key);
 
 }  // namespace hearsay

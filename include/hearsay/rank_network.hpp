@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "hearsay/block.hpp"
+#include "hearsay/export.hpp"
 #include "hearsay/message.hpp"
 #include "hearsay/network.hpp"
 #include "hearsay/transport.hpp"
@@ -24,7 +25,7 @@ namespace hearsay {
 
 /// The rank of each agent: contiguous blocks, agent i on rank i ranks / agents. With fewer agents than ranks some have
 /// none.
-std::vector<int> contiguous_placement(Index agents, int ranks);
+HEARSAY_API std::vector<int> contiguous_placement(Index agents, int ranks);
 
 /// What this rank really sent. A block that several agents of another rank need crosses once, so that this may be less
 /// than its agents' share of Traffic.
@@ -40,7 +41,7 @@ struct RankNetworkOptions {
 };
 
 /// Borrows the transport. W and the options must be the same on every rank. Making one exchanges nothing.
-class RankNetwork {
+class HEARSAY_API RankNetwork {
  public:
   RankNetwork(Transport& ranks, GossipMatrix W, const RankNetworkOptions& options = {});
   RankNetwork(const RankNetwork&) = delete;

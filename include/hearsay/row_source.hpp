@@ -3,11 +3,12 @@
 #pragma once
 
 #include "hearsay/block.hpp"
+#include "hearsay/export.hpp"
 
 namespace hearsay {
 
 template <class S>
-class RowSource {
+class HEARSAY_API RowSource {
  public:
   virtual ~RowSource() = default;
 

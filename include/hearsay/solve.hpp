@@ -14,6 +14,7 @@
 
 #include "hearsay/audit.hpp"
 #include "hearsay/checkpoints.hpp"
+#include "hearsay/export.hpp"
 #include "hearsay/graph.hpp"
 #include "hearsay/noise.hpp"
 #include "hearsay/options.hpp"
@@ -73,7 +74,7 @@ struct [[nodiscard]] PcaSolution {
 
 /// Throws InvalidArgument where parts of a request do not go together. Every solve asks; who reads large data first may
 /// ask before.
-void check(const Request& request);
+HEARSAY_API void check(const Request& request);
 
 /// What a caller says of a symmetric matrix.
 struct MatrixSettings {
@@ -83,22 +84,23 @@ struct MatrixSettings {
 
 /// Any operator, in its own arithmetic: precision mixed needs the matrix twice.
 template <class S>
-Solution<S> solve(OperatorRef<S> A, const Request& request, const MatrixSettings& matrix = {});
+HEARSAY_API Solution<S> solve(OperatorRef<S> A, const Request& request, const MatrixSettings& matrix = {});
 /// The same matrix in two arithmetics: precision mixed. Products in double are numbered from 2^32 on where there is
 /// noise, so that none of it comes twice.
-Solution<double> solve_mixed(OperatorRef<float> A_single, OperatorRef<double> A, const Request& request,
-                             const MatrixSettings& matrix = {});
+HEARSAY_API Solution<double> solve_mixed(OperatorRef<float> A_single, OperatorRef<double> A, const Request& request,
+                                         const MatrixSettings& matrix = {});
 
 /// A matrix held in memory, both triangles, in the precision of the settings. The arithmetic of float is single.
 template <class S>
-Solution<S> solve_matrix(const BorrowedBlock<S>& A, const Request& request, const MatrixSettings& matrix = {});
+HEARSAY_API Solution<S> solve_matrix(const BorrowedBlock<S>& A, const Request& request,
+                                     const MatrixSettings& matrix = {});
 template <class S>
-Solution<S> solve_matrix(const CsrView<S>& A, const Request& request, const MatrixSettings& matrix = {});
+HEARSAY_API Solution<S> solve_matrix(const CsrView<S>& A, const Request& request, const MatrixSettings& matrix = {});
 
 /// The leading eigenvectors of I + D^-1/2 S D^-1/2, in the precision of the settings.
-Solution<double> solve_graph(const Graph& graph, const Request& request);
+HEARSAY_API Solution<double> solve_graph(const Graph& graph, const Request& request);
 /// Each row scaled to length one, so that k-means compares directions; a zero row, which has none, is left alone.
-Block<double> unit_rows(Block<double> rows);
+HEARSAY_API Block<double> unit_rows(Block<double> rows);
 
 struct PcaSettings {
   bool center = true;
@@ -107,9 +109,10 @@ struct PcaSettings {
 
 /// Samples in rows, in the precision of the settings. The arithmetic of float is single.
 template <class S>
-PcaSolution<S> solve_pca(const BorrowedBlock<S>& data, const Request& request, const PcaSettings& settings = {});
+HEARSAY_API PcaSolution<S> solve_pca(const BorrowedBlock<S>& data, const Request& request,
+                                     const PcaSettings& settings = {});
 template <class S>
-PcaSolution<S> solve_pca(const CsrView<S>& data, const Request& request, const PcaSettings& settings = {});
+HEARSAY_API PcaSolution<S> solve_pca(const CsrView<S>& data, const Request& request, const PcaSettings& settings = {});
 template <class S>
 PcaSolution<S> solve_pca(const Block<S>& data, const Request& request, const PcaSettings& settings = {}) {
   return solve_pca<S>(borrow(data), request, settings);
@@ -119,7 +122,7 @@ PcaSolution<S> solve_pca(const CsrMatrix<S>& data, const Request& request, const
   return solve_pca<S>(borrow(data), request, settings);
 }
 /// Rows that pass by once for every product, so many at a time, and are never held; in double precision.
-PcaSolution<double> solve_pca(RowSource<double>& rows, const Request& request, const PcaSettings& settings = {},
-                              Index block_rows = 1024);
+HEARSAY_API PcaSolution<double> solve_pca(RowSource<double>& rows, const Request& request,
+                                          const PcaSettings& settings = {}, Index block_rows = 1024);
 
 }  // namespace hearsay

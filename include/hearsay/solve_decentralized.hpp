@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "hearsay/decentralized_on_ranks.hpp"
+#include "hearsay/export.hpp"
 #include "hearsay/faults.hpp"
 #include "hearsay/options.hpp"
 
@@ -24,7 +25,7 @@ struct AgentData {
   bool centred = true;     ///< the shards are, so that the divisor is that of centred data
   bool are_nodes = false;  ///< at every rank, one without agents too
 
-  std::vector<OperatorRef<double>> operators() const;
+  HEARSAY_API std::vector<OperatorRef<double>> operators() const;
 };
 
 struct DecentralizedRequest {
@@ -47,7 +48,7 @@ struct [[nodiscard]] DecentralizedSolution {
 };
 
 /// Collective: if it throws, it throws at every rank.
-DecentralizedSolution solve_decentralized(Transport& ranks, const GossipMatrix& W, const AgentData& data,
-                                          const DecentralizedRequest& request);
+HEARSAY_API DecentralizedSolution solve_decentralized(Transport& ranks, const GossipMatrix& W, const AgentData& data,
+                                                      const DecentralizedRequest& request);
 
 }  // namespace hearsay

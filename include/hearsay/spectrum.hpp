@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "hearsay/export.hpp"
 #include "hearsay/power.hpp"
 
 namespace hearsay {
@@ -22,6 +23,6 @@ struct Spectrum {
 /// By a dense eigensolver where the dimension allows, else by a noise-free solve for k + 1 eigenvalues with this rank,
 /// tolerance (1e-8 at least), iterations (10,000 at least) and seed.
 template <class S>
-Spectrum find_spectrum(OperatorRef<S> exact, const PowerOptions& options);
+HEARSAY_API Spectrum find_spectrum(OperatorRef<S> exact, const PowerOptions& options);
 
 }  // namespace hearsay

@@ -4,6 +4,7 @@
 //   const auto result = principal_subspace<double>(DenseSymmetric<double>(A), {.rank = 5});
 #pragma once
 
+#include "hearsay/export.hpp"
 #include "hearsay/power.hpp"
 
 namespace hearsay {
@@ -12,11 +13,12 @@ namespace hearsay {
 /// and all its vectors kept and made orthogonal; so it is for operators that say they are exact and what they cost, and
 /// for options that leave the iteration free.
 template <class S>
-SolveMethod choose_method(OperatorRef<S> A, const PowerOptions& options, const Hooks<S>& hooks = {});
+HEARSAY_API SolveMethod choose_method(OperatorRef<S> A, const PowerOptions& options, const Hooks<S>& hooks = {});
 
 /// By options.method. With krylov an iteration is one block product, and what only the power iteration has (momentum,
 /// damping, cool-down) says nothing.
 template <class S>
-PowerResult<S> principal_subspace(OperatorRef<S> A, const PowerOptions& options, const Hooks<S>& hooks = {});
+HEARSAY_API PowerResult<S> principal_subspace(OperatorRef<S> A, const PowerOptions& options,
+                                              const Hooks<S>& hooks = {});
 
 }  // namespace hearsay

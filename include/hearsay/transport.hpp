@@ -13,18 +13,19 @@
 
 #include "hearsay/block.hpp"
 #include "hearsay/error.hpp"
+#include "hearsay/export.hpp"
 
 namespace hearsay {
 
 /// What carries the messages failed, and perhaps on this rank alone: no call of the same transport can be relied on,
 /// and no agreement is looked for. A process ends its whole job (mpi::World::abort).
-class LinkError : public CommunicationError {
+class HEARSAY_API LinkError : public CommunicationError {
  public:
   using CommunicationError::CommunicationError;
 };
 
 /// Others did not answer in time.
-class TimeoutError : public LinkError {
+class HEARSAY_API TimeoutError : public LinkError {
  public:
   using LinkError::LinkError;
 };
@@ -34,7 +35,7 @@ struct Fact {
   std::string what, value;
 };
 
-class Transport {
+class HEARSAY_API Transport {
  public:
   Transport() = default;
   Transport(const Transport&) = delete;
@@ -98,7 +99,7 @@ class Transport {
 };
 
 /// This process alone: one rank, with nobody to talk to.
-class AloneTransport final : public Transport {
+class HEARSAY_API AloneTransport final : public Transport {
  public:
   int rank() const override { return 0; }
   int size() const override { return 1; }
@@ -112,6 +113,6 @@ class AloneTransport final : public Transport {
 
 /// Runs the body on so many threads of this process, each with a transport that makes it one rank, and returns when all
 /// have ended. A body that throws ends the waiting of the others; the first to throw is rethrown.
-void run_on_threads(int ranks, const std::function<void(Transport&)>& body);
+HEARSAY_API void run_on_threads(int ranks, const std::function<void(Transport&)>& body);
 
 }  // namespace hearsay

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "hearsay/block.hpp"
+#include "hearsay/export.hpp"
 #include "hearsay/io/file.hpp"
 #include "hearsay/memory.hpp"
 
@@ -24,7 +25,7 @@ struct ByteSource {
 };
 
 /// Borrows the file.
-ByteSource source_of(InputFile& file);
+HEARSAY_API ByteSource source_of(InputFile& file);
 
 /// Borrows the bytes.
 ByteSource source_of(std::string_view bytes, std::string_view name);

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "hearsay/export.hpp"
+
 namespace hearsay::io {
 
 struct HeartCenter {
@@ -14,9 +16,9 @@ struct HeartCenter {
       lines;  ///< one character for each line of its file: '#' train, '-' test, '.' left out (values missing)
 };
 
-const std::array<HeartCenter, 4>& heart_centers();
+HEARSAY_API const std::array<HeartCenter, 4>& heart_centers();
 
 /// The same as a table: center, line counted from 1, train or test.
-std::string heart_split_csv();
+HEARSAY_API std::string heart_split_csv();
 
 }  // namespace hearsay::io

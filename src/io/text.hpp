@@ -1,4 +1,5 @@
-// Numbers, fields and lines of text, and messages that say where in a file something is wrong.
+// Numbers, fields and lines of text, and messages that say where in a file something is wrong. What is marked
+// HEARSAY_API, hearsay::datasets asks for too.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +8,16 @@
 #include <vector>
 
 #include "hearsay/block.hpp"
+#include "hearsay/export.hpp"
 #include "io/byte_source.hpp"
 
 namespace hearsay::io {
 
 /// Throws DataError "name:line:column: what"; a column of 0 is left out.
-[[noreturn]] void fail_at(std::string_view name, Index line, Index column, std::string_view what);
+[[noreturn]] HEARSAY_API void fail_at(std::string_view name, Index line, Index column, std::string_view what);
 
 /// A piece of a file as a message may show it: in quotes, clipped, nothing unprintable.
-std::string shown(std::string_view piece);
+HEARSAY_API std::string shown(std::string_view piece);
 
 inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
 std::string_view trimmed(std::string_view text);
@@ -25,14 +27,14 @@ std::string_view trimmed(std::string_view text);
 const char* scan_number(const char* first, const char* last, double& value);
 
 /// Whether the whole of `text` is a number, and which.
-bool to_number(std::string_view text, double& value);
-bool to_integer(std::string_view text, std::int64_t& value);
+HEARSAY_API bool to_number(std::string_view text, double& value);
+HEARSAY_API bool to_integer(std::string_view text, std::int64_t& value);
 
 /// Cuts the next field off the front of `rest`, at blanks and at `separator`; empty at the end.
-std::string_view next_field(std::string_view& rest, char separator = ' ');
+HEARSAY_API std::string_view next_field(std::string_view& rest, char separator = ' ');
 
 /// Lines without their ends (LF or CRLF) and without a leading UTF-8 mark.
-class LineReader {
+class HEARSAY_API LineReader {
  public:
   explicit LineReader(ByteSource source);
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "hearsay/block.hpp"
+#include "hearsay/export.hpp"
 
 namespace hearsay::detail {
 
@@ -45,7 +46,7 @@ struct Svd {
 template <class S>
 Svd<S> singular_value_decomposition(const Small<S>& M);
 
-/// Ascending; the lower triangle alone is read.
-Vector<double> symmetric_eigenvalues(const Small<double>& M);
+/// Ascending; the lower triangle alone is read. The command line asks for it too.
+HEARSAY_API Vector<double> symmetric_eigenvalues(const Small<double>& M);
 
 }  // namespace hearsay::detail

@@ -3,13 +3,14 @@
 
 #include <string>
 
+#include "hearsay/export.hpp"
 #include "hearsay/power.hpp"
 
 namespace hearsay::detail {
 
 /// Empty where shapes fit each other and numbers are finite and in range; else what is wrong, with its value and the
-/// rule.
+/// rule. hearsay::io asks for it too.
 template <class S>
-std::string fault_of(const PowerState<S>& state);
+HEARSAY_API std::string fault_of(const PowerState<S>& state);
 
 }  // namespace hearsay::detail

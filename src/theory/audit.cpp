@@ -66,7 +66,7 @@ Coverage coverage(double lambda_k, double lambda_next, double lambda_k_eff, doub
 }  // namespace
 
 Audit::Audit(Block<double> U_k, double lambda_k, double lambda_next, double epsilon)
-    : U_(std::move(U_k)), lambda_k_(lambda_k), lambda_k1_(lambda_next), epsilon_(epsilon) {
+    : U_(std::move(U_k)), lambda_k_(lambda_k), lambda_next_(lambda_next), epsilon_(epsilon) {
   check_gap(lambda_k, lambda_next);
   check_fraction("epsilon", epsilon);
   check_at_least("columns of U_k", U_.cols(), 1);
@@ -87,7 +87,7 @@ AuditStep Audit::check(std::int64_t t, ConstBlockView<double> X, ConstBlockView<
       throw InvalidArgument(
           fmt::format("{} is {} x {}: must be {} x {}", what, Z->rows(), Z->cols(), U_.rows(), U_.cols()));
 
-  const Coverage covered = coverage(lambda_k_, lambda_k1_, lambda_k_eff, two_sqrt_beta);
+  const Coverage covered = coverage(lambda_k_, lambda_next_, lambda_k_eff, two_sqrt_beta);
   const Parts angle = parts_of(U_, X);
   const Parts noise = parts_of(U_, Xi);
   const double tangent = angle.inside_least > 0 ? angle.outside / angle.inside_least : infinity;

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "hearsay/export.hpp"
 #include "hearsay/graph.hpp"
 
 namespace hearsay::io {
@@ -15,7 +16,7 @@ struct EdgeList {
   Index duplicates_merged = 0;  ///< lines that repeat an edge in either direction; the largest weight is kept
 };
 
-EdgeList read_edge_list(const std::filesystem::path& path);
-EdgeList parse_edge_list(std::string_view text, std::string_view name);
+HEARSAY_API EdgeList read_edge_list(const std::filesystem::path& path);
+HEARSAY_API EdgeList parse_edge_list(std::string_view text, std::string_view name);
 
 }  // namespace hearsay::io

@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "hearsay/export.hpp"
+
 namespace hearsay::io {
 
 /// Which bytes of a gzip file are meant; for a plain file the two are the same.
@@ -17,7 +19,7 @@ enum class Content { decompressed, as_stored };
 /// A file read from front to back. Gzip is told by its first bytes, not by the name; several members in a row are one
 /// file. Throws DataError when the file is missing, unreadable, a directory, empty, or gzip that is truncated, corrupt
 /// or inflates to more than 64 MiB and 200 times its size.
-class InputFile {
+class HEARSAY_API InputFile {
  public:
   explicit InputFile(const std::filesystem::path& path, Content content = Content::decompressed);
   InputFile(InputFile&&) noexcept;
@@ -46,17 +48,17 @@ class InputFile {
 };
 
 /// The whole content of a file. Throws DataError where it has more than `most` bytes.
-std::string read_whole(const std::filesystem::path& path, std::uint64_t most = ~std::uint64_t{0});
+HEARSAY_API std::string read_whole(const std::filesystem::path& path, std::uint64_t most = ~std::uint64_t{0});
 
 /// The content of bytes that may be gzip; other bytes come back as they are. Errors begin with `name`.
-std::string decompress(std::string_view bytes, std::string_view name);
+HEARSAY_API std::string decompress(std::string_view bytes, std::string_view name);
 
 /// A file that appears under its name complete, or not at all. Bytes go to a file without a name, or where the file
 /// system knows none to a temporary file beside the target; commit() brings them to the disk and gives the name.
 /// Without a commit nothing is left and an old target stays as it was, after a kill too: what a killed process did
 /// leave is removed by the next one that writes there. A target that is no regular file (/dev/null, a pipe) is written
 /// to directly. Throws as require_writable does, and Error when the disk fails.
-class AtomicFile {
+class HEARSAY_API AtomicFile {
  public:
   explicit AtomicFile(const std::filesystem::path& target);
   AtomicFile(const AtomicFile&) = delete;
@@ -79,10 +81,10 @@ class AtomicFile {
 
 /// Throws InvalidArgument if no file could be written at `path`: the directory is missing or closed to us, or `path` is
 /// a directory or a read-only file. Creates and truncates nothing.
-void require_writable(const std::filesystem::path& path);
+HEARSAY_API void require_writable(const std::filesystem::path& path);
 
 /// SHA-256 in lower-case hexadecimal.
-std::string sha256_hex(std::string_view bytes);
-std::string sha256_file(const std::filesystem::path& path, Content content = Content::as_stored);
+HEARSAY_API std::string sha256_hex(std::string_view bytes);
+HEARSAY_API std::string sha256_file(const std::filesystem::path& path, Content content = Content::as_stored);
 
 }  // namespace hearsay::io

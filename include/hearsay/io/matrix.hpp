@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hearsay/csr.hpp"
+#include "hearsay/export.hpp"
 #include "hearsay/io/table.hpp"
 
 namespace hearsay::io {
@@ -22,6 +23,6 @@ struct Data {
 /// The kind follows the extension, .gz set aside: .csv .tsv .txt .data are tables, .npy NumPy, .mtx Matrix Market; any
 /// other file is known by its first bytes, and a table if they say nothing. A label column of a .npy file becomes text;
 /// a .mtx file has none to give.
-Data read_data(const std::filesystem::path& path, const TableOptions& options = {});
+HEARSAY_API Data read_data(const std::filesystem::path& path, const TableOptions& options = {});
 
 }  // namespace hearsay::io

@@ -10,6 +10,7 @@
 
 #include "hearsay/block.hpp"
 #include "hearsay/csr.hpp"
+#include "hearsay/export.hpp"
 
 namespace hearsay::io {
 
@@ -18,7 +19,7 @@ struct MatrixMarket {
   bool declared_symmetric = false;
 };
 
-MatrixMarket read_matrix_market(const std::filesystem::path& path);
-MatrixMarket parse_matrix_market(std::string_view text, std::string_view name);
+HEARSAY_API MatrixMarket read_matrix_market(const std::filesystem::path& path);
+HEARSAY_API MatrixMarket parse_matrix_market(std::string_view text, std::string_view name);
 
 }  // namespace hearsay::io

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "hearsay/export.hpp"
 #include "hearsay/io/table.hpp"
 #include "hearsay/row_source.hpp"
 
@@ -11,6 +12,7 @@ namespace hearsay::io {
 
 /// For tables and C-order .npy, plain or gzip. The label column is left out. Every row is checked as it is read, with
 /// the errors of read_table and read_npy; memory stays at about a megabyte, or one row if that is longer.
-std::unique_ptr<RowSource<double>> open_rows(const std::filesystem::path& path, const TableOptions& options = {});
+HEARSAY_API std::unique_ptr<RowSource<double>> open_rows(const std::filesystem::path& path,
+                                                         const TableOptions& options = {});
 
 }  // namespace hearsay::io

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "hearsay/block.hpp"
+#include "hearsay/export.hpp"
 
 namespace hearsay::io {
 
@@ -29,11 +30,11 @@ struct Table {
 };
 
 /// Throws DataError for content (ragged rows, text, empty cells, NaN, infinities), InvalidArgument for the options.
-Table read_table(const std::filesystem::path& path, const TableOptions& options = {});
-Table parse_table(std::string_view text, std::string_view name, const TableOptions& options = {});
+HEARSAY_API Table read_table(const std::filesystem::path& path, const TableOptions& options = {});
+HEARSAY_API Table parse_table(std::string_view text, std::string_view name, const TableOptions& options = {});
 
 /// Numbers are written with the fewest digits that read back as the same double. No names, no header.
-void write_table_csv(const std::filesystem::path& path, const ConstBlockView<double>& values,
-                     const std::vector<std::string>& column_names = {});
+HEARSAY_API void write_table_csv(const std::filesystem::path& path, const ConstBlockView<double>& values,
+                                 const std::vector<std::string>& column_names = {});
 
 }  // namespace hearsay::io

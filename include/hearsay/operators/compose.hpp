@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "hearsay/block.hpp"
+#include "hearsay/export.hpp"
 #include "hearsay/operator.hpp"
 
 namespace hearsay {
 
 /// A user's function for the product. What it throws comes out of the solver unchanged.
 template <class S>
-class CallbackOperator {
+class HEARSAY_API CallbackOperator {
  public:
   using Scalar = S;
   using BlockFunction = std::function<void(ConstBlockView<S> X, BlockView<S> Y)>;
@@ -36,7 +37,7 @@ class CallbackOperator {
 
 /// weight * (A_1 + ... + A_n), all of one dimension.
 template <class S>
-class SumOperator {
+class HEARSAY_API SumOperator {
  public:
   using Scalar = S;
 
@@ -59,7 +60,7 @@ class SumOperator {
 /// leave nothing of A is refused. `positive_semidefinite` is the caller's word that the sum has no negative eigenvalue,
 /// where A does not say so itself.
 template <class S>
-class ShiftedOperator {
+class HEARSAY_API ShiftedOperator {
  public:
   using Scalar = S;
 

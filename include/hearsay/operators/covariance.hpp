@@ -13,6 +13,7 @@
 
 #include "hearsay/block.hpp"
 #include "hearsay/csr.hpp"
+#include "hearsay/export.hpp"
 #include "hearsay/operator.hpp"
 #include "hearsay/row_source.hpp"
 
@@ -27,7 +28,7 @@ struct CovarianceOptions {
 };
 
 template <class S>
-class DenseCovariance {
+class HEARSAY_API DenseCovariance {
  public:
   using Scalar = S;
 
@@ -76,7 +77,7 @@ class DenseCovariance {
 
 /// The same for sparse data. Columns that are stored in full are centred entry by entry; the others implicitly.
 template <class S>
-class SparseCovariance {
+class HEARSAY_API SparseCovariance {
  public:
   using Scalar = S;
 
@@ -106,7 +107,7 @@ class SparseCovariance {
 /// The covariance of rows that pass by: one reading of the source per product, in bounded memory. The mean is found
 /// during the first product, against a provisional shift (the mean of the first rows), at no extra pass.
 template <class S>
-class StreamedCovariance {
+class HEARSAY_API StreamedCovariance {
  public:
   using Scalar = S;
 

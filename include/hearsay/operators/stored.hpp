@@ -3,6 +3,7 @@
 
 #include "hearsay/block.hpp"
 #include "hearsay/csr.hpp"
+#include "hearsay/export.hpp"
 #include "hearsay/graph.hpp"
 #include "hearsay/operator.hpp"
 
@@ -10,7 +11,7 @@ namespace hearsay {
 
 /// A dense symmetric matrix, borrowed. Both triangles are read; require_symmetric checks that they agree.
 template <class S>
-class DenseSymmetric {
+class HEARSAY_API DenseSymmetric {
  public:
   using Scalar = S;
 
@@ -29,7 +30,7 @@ class DenseSymmetric {
 
 /// A sparse symmetric matrix with both triangles stored, borrowed.
 template <class S>
-class SparseSymmetric {
+class HEARSAY_API SparseSymmetric {
  public:
   using Scalar = S;
 
@@ -50,7 +51,7 @@ class SparseSymmetric {
 /// I + D^{-1/2} S D^{-1/2} of an undirected graph with (weighted) adjacency S and degrees D: eigenvalues in [0, 2], the
 /// leading eigenvectors embed the graph. A node without edges keeps its row of I.
 template <class S>
-class NormalisedGraph {
+class HEARSAY_API NormalisedGraph {
  public:
   using Scalar = S;
 
