@@ -49,10 +49,14 @@ endif()
 if(NOT "$ENV{CI}" STREQUAL "true")
   message(STATUS "left out: the libraries would be compiled again, which takes minutes; CI=true does it")
   return()
+elseif(FLAGS MATCHES "sanitize")
+  message(STATUS "left out: the libraries would be compiled again under the sanitizers; the build of the tests does it")
+  return()
 endif()
+set(FLAGS "-O1")
 set(shared -G ${GENERATOR} -S ${HEARSAY_DIR} -B ${WORK_DIR}/build -DCMAKE_CXX_COMPILER=${CXX} -DBUILD_SHARED_LIBS=ON
   -DHEARSAY_PRECOMPILE=ON -DCMAKE_SHARED_LINKER_FLAGS=-Wl,--no-undefined -DHEARSAY_BUILD_APPS=OFF
-  -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=${FLAGS} -O1")
+  -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=${FLAGS}")
 
 # The core needs neither zlib nor OpenSSL nor libcurl, and its user not even fmt.
 set(without -DCMAKE_DISABLE_FIND_PACKAGE_ZLIB=ON -DCMAKE_DISABLE_FIND_PACKAGE_OpenSSL=ON -DCMAKE_DISABLE_FIND_PACKAGE_CURL=ON)
