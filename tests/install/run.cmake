@@ -14,7 +14,7 @@ function(outside prefix build)
   run(${build}/core)
 endfunction()
 
-# with_pkg_config(prefix option...): one file, compiled by hand. Its own symbols are hidden, as in many programs, and it
+# with_pkg_config(prefix): one file, compiled by hand. Its own symbols are hidden, as in many programs, and it
 # must catch our errors all the same.
 function(with_pkg_config prefix)
   find_program(PKG_CONFIG pkg-config)
@@ -24,7 +24,7 @@ function(with_pkg_config prefix)
   endif()
   file(GLOB_RECURSE pc ${prefix}/*/hearsay.pc)
   get_filename_component(pc ${pc} DIRECTORY)
-  execute_process(COMMAND ${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${pc} ${PKG_CONFIG} ${ARGN} --cflags --libs hearsay-datasets
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${pc} ${PKG_CONFIG} --cflags --libs hearsay-datasets
     OUTPUT_VARIABLE flags COMMAND_ERROR_IS_FATAL ANY)
   separate_arguments(flags UNIX_COMMAND "${flags}")
   separate_arguments(ours UNIX_COMMAND "${FLAGS}")
@@ -42,7 +42,7 @@ if(KIND STREQUAL "static")
   if(MPIEXEC)
     run(${CMAKE_COMMAND} -E env ASAN_OPTIONS=detect_leaks=0 ${MPIEXEC} -n 3 ${WORK_DIR}/outside/outside_mpi)
   endif()
-  with_pkg_config(${WORK_DIR}/prefix --static)
+  with_pkg_config(${WORK_DIR}/prefix)
   return()
 endif()
 
