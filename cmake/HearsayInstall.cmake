@@ -12,16 +12,17 @@ string(REGEX REPLACE "/$" "" pc_prefix "${pc_prefix}")
 # hearsay_install_library(target name PC file DESCRIPTION text [REQUIRES packages] [CFLAGS flags] [LIBS flags]
 #                         [PRIVATE_REQUIRES packages] [PRIVATE_LIBS flags])
 # One of our libraries, name.cmake that stands for it in CMake and file.pc in pkg-config. What is private is what a
-# static library's user must link too; a shared one brings it along, and nobody needs to have its headers.
+# static library's user must link too; a shared one brings it along, and nobody needs to have its headers. It is not in
+# the fields of that name: `pkg-config --static` would ask for static libraries of all that libcurl leans on as well.
 function(hearsay_install_library target name)
   cmake_parse_arguments(pc "" "PC;DESCRIPTION;REQUIRES;CFLAGS;LIBS;PRIVATE_REQUIRES;PRIVATE_LIBS" "" ${ARGN})
   install(TARGETS ${target} EXPORT ${name}
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT ${name} NAMESPACE hearsay:: DESTINATION ${package_dir})
-  if(BUILD_SHARED_LIBS)
-    set(pc_PRIVATE_REQUIRES)
-    set(pc_PRIVATE_LIBS)
+  if(NOT BUILD_SHARED_LIBS)
+    string(APPEND pc_REQUIRES " ${pc_PRIVATE_REQUIRES}")
+    string(APPEND pc_LIBS " ${pc_PRIVATE_LIBS}")
   endif()
   configure_file(cmake/library.pc.in ${PROJECT_BINARY_DIR}/${pc_PC}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${pc_PC}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

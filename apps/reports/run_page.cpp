@@ -154,7 +154,7 @@ Exhibit convergence_of(const std::string& id, const Report& report) {
   }
   const double first = history.empty() ? 0 : static_cast<double>(history.front().t);
   const double last = history.empty() ? 1 : static_cast<double>(history.back().t);
-  curves.push_back(level("tolerance", report.*job.solve.power.tolerance, first, std::max(last, first + 1)));
+  curves.push_back(level("tolerance", *report.job.solve.power.tolerance, first, std::max(last, first + 1)));
   return {curves_chart(id,
                        {.name = id,
                         .title = "Convergence",
