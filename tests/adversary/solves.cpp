@@ -76,7 +76,7 @@ Question draw_question(Dice& dice, Index k, Index d) {
   options.max_iterations = std::max<Index>(dice.chance(0.1) ? dice.from(5, 30) : 1000, (k + 1) / 8 + 2);
   if (dice.chance(0.1)) options.certify = Certify::residual;
   question.callback = dice.chance(0.15) && question.precision == Precision::full;
-  if (question.callback && options.method == SolveMethod::krylov) options.method = SolveMethod::automatic;
+  if (question.callback && options.method == SolveMethod::krylov) options.method.reset();
   if (question.precision == Precision::full && dice.chance(0.15)) question.scale = dice.power_of_ten(-290, 290);
   if (question.precision == Precision::full && dice.chance(0.08)) {
     question.noise = dice.power_of_ten(-8, -3);

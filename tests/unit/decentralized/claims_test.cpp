@@ -25,7 +25,7 @@ class Claims : public testing::Test {
                                  const std::function<bool(const DecentralizedEntry&)>& observe = {}) {
     LocalNetwork net(problem.W);
     options.rank = problem.k;
-    if (options.damping == Damping::automatic) options.damping = problem.damping;
+    if (!options.damping) options.damping = problem.damping;
     return decentralized_pca(net, problem.operators(), options, {.observe = observe, .reference = &problem.U});
   }
 

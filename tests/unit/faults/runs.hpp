@@ -50,7 +50,7 @@ inline double worst_sine(const Problem& problem, const DecentralizedResult& resu
 template <class Net>
 DecentralizedResult run_on(Net& net, const Problem& problem, DecentralizedOptions options) {
   options.rank = problem.k;
-  if (options.damping == Damping::automatic) options.damping = problem.damping;
+  if (!options.damping) options.damping = problem.damping;
   return decentralized_pca(net, problem.operators(), options);
 }
 

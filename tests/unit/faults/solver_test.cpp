@@ -218,13 +218,14 @@ TEST(GossipThatDrivesAgentsApart, IsPlainUntilRoundsAreCleanAndThenReachesTheAns
           .algorithm = algorithm, .rounds = rounds, .max_iterations = 400, .tolerance = tight};
 
       const auto result = run(problem, half, options);
-      EXPECT_EQ(result.status, Status::converged) << name(algorithm) << ' ' << rounds;
-      EXPECT_LE(worst_sine(problem, result), 1e-10) << name(algorithm) << ' ' << rounds;
-      EXPECT_EQ(result.faults.fallbacks, 2) << name(algorithm) << ' ' << rounds;  // to accelerated, then to plain
+      EXPECT_EQ(result.status, Status::converged) << name(algorithm) << ' ' << rounds.value_or(0);
+      EXPECT_LE(worst_sine(problem, result), 1e-10) << name(algorithm) << ' ' << rounds.value_or(0);
+      EXPECT_EQ(result.faults.fallbacks, 2)
+          << name(algorithm) << ' ' << rounds.value_or(0);  // to accelerated, then to plain
 
       WithoutGuard net(problem.W, half);  // whose agents may even believe that they have converged
       const auto unguarded = run_on(net, problem, options);
-      EXPECT_GE(worst_sine(problem, unguarded), 0.1) << name(algorithm) << ' ' << rounds;
+      EXPECT_GE(worst_sine(problem, unguarded), 0.1) << name(algorithm) << ' ' << rounds.value_or(0);
     }
 }
 

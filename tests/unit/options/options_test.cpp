@@ -51,7 +51,8 @@ TEST(OptionTable, StatesTheDefaultsOfTheSolver) {
   EXPECT_EQ(settings.power.momentum.rule, untouched.momentum.rule);
   EXPECT_EQ(settings.power.damping, untouched.damping);
   EXPECT_TRUE(find_option("tolerance").default_text.starts_with("1e-10"));
-  EXPECT_EQ(untouched.tolerance, 1e-10);
+  EXPECT_EQ(tolerance_of<double>(untouched), 1e-10);
+  EXPECT_EQ(tolerance_of<float>(untouched), 1e-5);
 }
 
 TEST(SetOption, ReadsNumbersAndWords) {
