@@ -269,13 +269,14 @@ class Judge {
 
 std::string name(const Question& question) {
   const PowerOptions& options = question.options;
-  return fmt::format(
-      "{} {} accuracy {:g} tolerance {:g} start {} scale {:.1e} noise {:.1e}{} p-k {} T {}", name(options.method),
-      question.precision == Precision::full     ? "double"
-      : question.precision == Precision::single ? "single"
-                                                : "mixed",
-      options.accuracy.value_or(0), *options.tolerance, static_cast<int>(question.start), question.scale,
-      question.noise, question.callback ? " callback" : "", options.oversample.value_or(-1), options.max_iterations);
+  return fmt::format("{} {} accuracy {:g} tolerance {:g} start {} scale {:.1e} noise {:.1e}{} p-k {} T {}",
+                     options.method ? name(*options.method) : "auto",
+                     question.precision == Precision::full     ? "double"
+                     : question.precision == Precision::single ? "single"
+                                                               : "mixed",
+                     options.accuracy.value_or(0), *options.tolerance, static_cast<int>(question.start), question.scale,
+                     question.noise, question.callback ? " callback" : "", options.oversample.value_or(-1),
+                     options.max_iterations);
 }
 
 Verdict examine(std::uint64_t seed, std::uint64_t number) {

@@ -55,11 +55,11 @@ PowerResult<double> ambiguous() {
   return power;
 }
 
-std::string summary_of(PowerResult<double> power, double accuracy = 0) {
+std::string summary_of(PowerResult<double> power, std::optional<double> accuracy = {}) {
   Job job;
   job.input = "matrix.npy";
   job.solve.power = {.rank = 10, .tolerance = 1e-10, .accuracy = accuracy};
-  const Outcome outcome{.power = std::move(power), .audit = {}};
+  const Solution<double> outcome{.power = std::move(power), .audit = {}};
   return summary({.job = job, .dimension = 100, .outcome = outcome});
 }
 

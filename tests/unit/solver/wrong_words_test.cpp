@@ -71,7 +71,7 @@ TEST(NoWrongWord, FromAStartOfEigenvectorsThatAreNotTheLeadingOnes) {
       options.method = method;
       const auto result = principal_subspace<double>(DenseSymmetric<double>(problem.A), options, hooks);
       EXPECT_EQ(result.status, Status::converged);
-      EXPECT_LE(reference_sin_theta(problem.top(4), result.basis), 1e-8) << name(method) << " " << columns;
+      EXPECT_LE(reference_sin_theta(problem.top(4), result.basis), 1e-8) << name(result.method) << " " << columns;
     }
 }
 
