@@ -48,6 +48,10 @@ struct Question {
   bool callback = false;  // the operator does not say that it is exact
   double scale = 1;
   double noise = 0;
+
+  double tolerance() const {
+    return precision == Precision::single ? tolerance_of<float>(options) : tolerance_of<double>(options);
+  }
 };
 
 Question draw_question(Dice& dice, Index k, Index d) {
@@ -56,12 +60,8 @@ Question draw_question(Dice& dice, Index k, Index d) {
   options.rank = k;
   options.seed = dice.seed();
   const double accuracy = dice.one_of({0.0, 0.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8});
-  if (accuracy > 0) {  // as the command line has it
-    options.accuracy = accuracy;
-    options.tolerance = accuracy;
-  } else if (dice.chance(0.5)) {
-    options.tolerance = dice.one_of({1e-2, 1e-3, 1e-5, 1e-7, 1e-12});
-  }
+  if (accuracy > 0) options.accuracy = accuracy;
+  if (accuracy == 0 && dice.chance(0.5)) options.tolerance = dice.one_of({1e-2, 1e-3, 1e-5, 1e-7, 1e-12});
   question.precision = dice.chance(0.6) ? Precision::full : dice.chance(0.5) ? Precision::single : Precision::mixed;
   if (dice.chance(0.25))
     question.start = dice.one_of({Start::wrong_invariant, Start::wrong_invariant, Start::deficient, Start::good});
@@ -232,7 +232,7 @@ class Judge {
     const double size = static_cast<double>(AV.norm());
     const double residual = static_cast<double>((AV - V * Theta).norm());
     check("residual", residual, 1.01 * (certificate_.residual + certificate_.rounding) + 1e-300);
-    if (converged) check("tolerance", residual, 1.01 * (*question_.options.tolerance * size + certificate_.rounding));
+    if (converged) check("tolerance", residual, 1.01 * (question_.tolerance() * size + certificate_.rounding));
   }
 
   void check_cluster() {
@@ -274,9 +274,9 @@ std::string name(const Question& question) {
                      question.precision == Precision::full     ? "double"
                      : question.precision == Precision::single ? "single"
                                                                : "mixed",
-                     options.accuracy.value_or(0), *options.tolerance, static_cast<int>(question.start), question.scale,
-                     question.noise, question.callback ? " callback" : "", options.oversample.value_or(-1),
-                     options.max_iterations);
+                     options.accuracy.value_or(0), question.tolerance(), static_cast<int>(question.start),
+                     question.scale, question.noise, question.callback ? " callback" : "",
+                     options.oversample.value_or(-1), options.max_iterations);
 }
 
 Verdict examine(std::uint64_t seed, std::uint64_t number) {

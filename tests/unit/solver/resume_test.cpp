@@ -85,7 +85,7 @@ TEST(Resume, OfACovarianceThatWasFormedOnTheWayIsIdentical) {
 TEST(Resume, OfABlockThatColumnsJoinedIsIdentical) {
   static const test::Planted planted = test::planted_spectrum(test::paper_spectrum(60, 2, 0.3), 5);
   const Block<double> start = planted.U.rightCols(6);
-  for (const Index oversample : {Index{-1}, Index{1}}) {
+  for (const std::optional<Index> oversample : {std::optional<Index>(), std::optional<Index>(1)}) {
     const PowerOptions options{.rank = 2, .oversample = oversample};
     std::vector<PowerState<double>> states;
     Hooks<double> saving;
@@ -95,7 +95,7 @@ TEST(Resume, OfABlockThatColumnsJoinedIsIdentical) {
     const DenseSymmetric<double> A(planted.A);
     const auto uninterrupted = accelerated_power<double>(A, options, saving);
     ASSERT_FALSE(states.empty());
-    ASSERT_GT(states.back().X.cols(), oversample < 0 ? 6 : 3) << "no columns joined";
+    ASSERT_GT(states.back().X.cols(), oversample ? 3 : 6) << "no columns joined";
 
     Hooks<double> resuming;
     resuming.start = &start;
