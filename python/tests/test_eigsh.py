@@ -163,7 +163,7 @@ def test_any_random_state_will_do(problem, state):
         (lambda X: X * np.nan, {"n": 3}, hearsay.DataError, "first product"),
         (np.eye(3), {"noise": lambda product, X: X[:1]}, hearsay.InvalidArgument, "noise of shape"),
         (np.eye(3), {"start": np.ones((4, 1))}, hearsay.InvalidArgument, "start block of 4 rows"),
-        (np.eye(3), {"reference": np.ones((4, 1))}, hearsay.InvalidArgument, "reference of 4 rows"),
+        (np.eye(3), {"reference": np.ones((4, 1))}, hearsay.InvalidArgument, "reference: is 4 x 1"),
         (np.eye(3), {"callback": 3}, TypeError, "callback = 3"),
     ],
 )

@@ -119,7 +119,7 @@ def test_mixed_precision_takes_sparse_data_and_noise():
 
     sparse = hearsay.PCA(4, precision="mixed").fit(sp.csr_array(X))
     with pytest.warns(hearsay.ConvergenceWarning):
-        noisy = hearsay.PCA(4, precision="mixed", noise=1e-7).fit(X)
+        noisy = hearsay.PCA(4, precision="mixed", noise="gaussian:1e-7").fit(X)
 
     assert np.abs(sparse.components_ - expected.components_).max() <= 1e-6
     assert noisy.status_ == "noise_floor"
