@@ -337,7 +337,8 @@ class PCA(LinearProjection):
                         *compressed_rows(X, dtype), options, center, wished_accuracy, model, start, watch
                     )
                 else:
-                    made = _core.pca_dense(rows_in_place(X, dtype), options, center, wished_accuracy, model, start, watch)
+                    rows = rows_in_place(X, dtype)
+                    made = _core.pca_dense(rows, options, center, wished_accuracy, model, start, watch)
         made["info"] = info_from(made, tolerance, self.method, self.momentum, self.accuracy)
         return made
 
