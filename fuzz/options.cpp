@@ -28,7 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       }
     }
     const PowerOptions& power = solve.power;
-    fuzz::check(power.rank >= 1 && power.oversample.value_or(0) >= 0 && power.max_iterations >= 0 &&
+    fuzz::check(power.rank >= 1 && power.oversample.value_or(0) >= 0 && power.max_iterations.value_or(0) >= 0 &&
                 power.cooldown >= 0);
     fuzz::check(std::isfinite(power.tolerance.value_or(1)) && power.tolerance.value_or(1) > 0 &&
                 power.accuracy.value_or(0.5) > 0 && power.accuracy.value_or(0.5) < 1);

@@ -134,7 +134,7 @@ std::optional<PlannedTraffic> traffic_of(const Job& job, Index dimension, const 
   require(W.has_value(), "rounds: needs --agents and --topology, to count what the edges carry");
   require(job.given.contains("max-iterations"), "rounds: needs --iterations too, to count what is sent");
   PlannedTraffic planned{.rounds_per_iteration = *rounds,
-                         .iterations = job.solve.power.max_iterations,
+                         .iterations = iteration_limit(job.solve.power),
                          .edges = W->edges(),
                          .precision = job.network.precision,
                          .rows = {}};

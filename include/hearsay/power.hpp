@@ -19,6 +19,7 @@
 #include "hearsay/block.hpp"
 #include "hearsay/certificate.hpp"
 #include "hearsay/damping.hpp"
+#include "hearsay/error_bar.hpp"
 #include "hearsay/export.hpp"
 #include "hearsay/operator.hpp"
 
@@ -49,8 +50,13 @@ enum class Products { exact, noisy };
 /// under noise keep the accuracy of a block of k.
 enum class Extraction { ritz, nested };
 
-/// How principal_subspace() (subspace.hpp) finds it. accelerated_power() is anpm, and refuses another.
-enum class SolveMethod { anpm, krylov };
+/// How principal_subspace() (subspace.hpp) finds it. accelerated_power() is anpm unless it is told averaged, and
+/// refuses krylov.
+enum class SolveMethod {
+  anpm,     ///< the paper's iteration: the answer is the last block's
+  krylov,   ///< a block Krylov space, for exact products
+  averaged  ///< for noisy products: a wide block, then a narrow one whose products are averaged, with an error bar
+};
 HEARSAY_API const char* name(SolveMethod method);
 
 /// What is left empty is chosen for the problem at hand.
@@ -62,13 +68,16 @@ struct PowerOptions {
   /// p - k; by itself 1 under noise; where a QR is costly beside a product, 2 and as many more as make p a multiple
   /// of 8; else max(k, 4). A number that was chosen may change on the way, one that was given does not.
   std::optional<Index> oversample = {};
-  std::optional<double> tolerance = {};  ///< on ||A V - V V'AV||_F / ||A V||_F; see tolerance_of()
-  std::optional<double> accuracy = {};   ///< converged means also sin_theta_estimate <= this
-  Index max_iterations = 1000;
+  std::optional<double> tolerance = {};      ///< on ||A V - V V'AV||_F / ||A V||_F; see tolerance_of()
+  std::optional<double> accuracy = {};       ///< converged means also sin_theta_estimate <= this
+  std::optional<Index> max_iterations = {};  ///< see iteration_limit()
+  /// Columns that may be multiplied by A in all. A solve by averages spends them; any other ends there.
+  std::optional<Index> product_budget = {};
   std::uint64_t seed = 0;                 ///< drives the start block and nothing else
   std::optional<Products> products = {};  ///< by itself asks the operator, and watches the asymmetry of X'AX
   std::optional<Extraction> extraction = {};
-  Index cooldown = 20;  ///< momentum-free steps after a noisy plateau; 0 turns them off
+  Index cooldown = 20;                    ///< of anpm: momentum-free steps after a noisy plateau; 0 turns them off
+  std::optional<double> noise_norm = {};  ///< the caller's word: no product's error exceeds this in spectral norm
   bool stop_at_noise_floor = true;
   bool check_momentum = true;  ///< refuse a fixed momentum that is seen not to converge
   /// Steps from one QR to the next, with nothing measured in between; by itself 1, the paper's, where products are
@@ -85,9 +94,15 @@ double tolerance_of(const PowerOptions& options) {
   return options.tolerance.value_or(options.accuracy.value_or(reached));
 }
 
+/// The limit given; else none where a budget of products ends the solve; else 1000.
+inline Index iteration_limit(const PowerOptions& options) {
+  constexpr Index none = std::numeric_limits<Index>::max() / 2;
+  return options.max_iterations.value_or(options.product_budget ? none : 1000);
+}
+
 enum class Status {
   converged,       ///< a bound or an estimate meets what was asked for, and nothing was found missing
-  noise_floor,     ///< products are noisy and allow no better
+  noise_floor,     ///< products are noisy, and so many of them allow no better: PowerFacts::bar says how good it is
   rounding_floor,  ///< products are exact and the arithmetic allows no better
   ambiguous,       ///< the k-th and the next eigenvalue cannot be told apart: Certificate::cluster
   iteration_limit,
@@ -121,6 +136,31 @@ struct Iteration {
   bool cooling;             ///< in the momentum-free steps after the plateau
 };
 
+/// Sums over some of the averaged steps: n blocks X with H = X'AX, seen from a reference block by C = X'ref.
+template <class S>
+struct EpochSums {
+  Index n = 0;
+  Block<S> S_sum = {};           ///< sum of X C
+  Small<double> G = {}, W = {};  ///< sums of C'HC and C'C
+  Small<double> scatter = {},
+                scatter_sq = {};  ///< sums of the entries of sym(C'HC), and of their squares, as they came
+  double asymmetry_sq = 0;        ///< sum of ||C'(H - H')C||_F^2
+};
+
+/// The averages of a solve with noisy products (docs/algorithms/noise.md).
+template <class S>
+struct AveragingState {
+  Block<S> reference;  ///< d x p, orthonormal, in the averaged Ritz basis; empty before the averages begin
+  std::vector<EpochSums<S>> epochs;  ///< the last three, the oldest first
+  Index epoch_length = 0;            ///< of the last one
+  double edge = 0;                   ///< b of the averaged steps, where the wide block showed it; else 0
+  Index began = 0;                   ///< the t from which on steps are averaged
+  Index next_look = 0;               ///< the number of averaged steps at which the bar is looked at
+  double products_needed = std::numeric_limits<double>::quiet_NaN();  ///< for the accuracy, as told at the last look
+
+  bool begun() const { return reference.size() > 0; }
+};
+
 /// Everything a solve needs to go on where it stopped, to the last bit.
 template <class S>
 struct PowerState {
@@ -145,6 +185,7 @@ struct PowerState {
   Index proven_count = 0;                                         ///< at most so many eigenvalues
   double proven_above = std::numeric_limits<double>::infinity();  ///< lie above this
   Index probe_passes = 0, probe_products = 0;
+  AveragingState<S> averaging;
 };
 
 template <class S>
@@ -169,8 +210,8 @@ struct PowerFacts {
   double noise_floor = std::numeric_limits<double>::quiet_NaN();  ///< the residual's plateau, if one was reached
   double noise_level = 0;                                         ///< standard deviation of an entry's error
   double gap = std::numeric_limits<double>::quiet_NaN();          ///< theta_k - theta_{k+1}, from Ritz values
-  /// Of noisy products ||A V - V V'AV||_F / gap; of exact ones sharper, because the other columns of the block are
-  /// known too; at most 1.
+  /// Of averaged products the error bar; of noisy ones by anpm ||A V - V V'AV||_F / gap; of exact ones sharper, because
+  /// the other columns of the block are known too; at most 1.
   double sin_theta_estimate = std::numeric_limits<double>::quiet_NaN();
   double momentum = 0;                   ///< beta of the last accelerated step
   double edge = 0;                       ///< b of that step
@@ -183,6 +224,7 @@ struct PowerFacts {
   Index householder_steps = 0;  ///< QRs that CholeskyQR could not do
   std::int64_t workspace_bytes = 0;
   Certificate certificate;  ///< how right all this is
+  ErrorBar bar;             ///< of noisy products that were averaged
   int exponent = 0;         ///< eigenvalues are those of 2^-exponent A where A's own would overflow or vanish; else 0
   std::vector<HistoryEntry> history;
   std::vector<std::string> notes;  ///< what was chosen or noticed on the way

@@ -23,7 +23,7 @@ static_assert(std::endian::native == std::endian::little, "checkpoints are writt
 
 namespace {
 
-constexpr std::string_view magic = "hearsay checkpoint 4\n";
+constexpr std::string_view magic = "hearsay checkpoint 5\n";
 constexpr std::string_view any_version = "hearsay checkpoint ";
 constexpr std::size_t digest_length = 64;
 
@@ -116,7 +116,16 @@ void fields(Archive& archive, State& s) {
   archive(s.X), archive(s.R), archive(s.best_basis);
   archive(s.start_norm), archive(s.start_columns), archive(s.frobenius), archive(s.proven_count);
   archive(s.proven_above), archive(s.probe_passes), archive(s.probe_products), archive(s.filter);
+  archive(s.averaging.reference), archive(s.averaging.edge), archive(s.averaging.epoch_length);
+  archive(s.averaging.began), archive(s.averaging.next_look), archive(s.averaging.products_needed);
 }
+
+template <class Archive, class Sums>
+void epoch_fields(Archive& archive, Sums& e) {
+  archive(e.n), archive(e.S_sum), archive(e.G), archive(e.W), archive(e.scatter), archive(e.scatter_sq);
+  archive(e.asymmetry_sq);
+}
+constexpr std::size_t least_epoch_bytes = 6 * sizeof(Index);
 
 template <class Archive, class Entry>
 void entry_fields(Archive& archive, Entry& e) {
@@ -169,6 +178,8 @@ void write_checkpoint(const std::filesystem::path& path, const PowerState<S>& st
   if (state.has_previous) writer.matrix(state.X_prev);
   writer.number<std::uint64_t>(state.history.size());
   for (const HistoryEntry& entry : state.history) entry_fields(put, entry);
+  writer.number<std::uint64_t>(state.averaging.epochs.size());
+  for (const EpochSums<S>& epoch : state.averaging.epochs) epoch_fields(put, epoch);
 
   const std::string digest = sha256_hex(writer.bytes());
   AtomicFile file(path);
@@ -229,6 +240,9 @@ PowerState<S> parse_checkpoint(std::string_view bytes, const std::string& name, 
     entry_fields(get, entry);
     state.history.push_back(entry);
   }
+  const auto epochs = reader.number<std::uint64_t>();
+  if (epochs > reader.room(least_epoch_bytes)) reader.fail();
+  for (std::uint64_t i = 0; i < epochs; ++i) epoch_fields(get, state.averaging.epochs.emplace_back());
   reader.end();
   if (const std::string fault = detail::fault_of<S>(state); !fault.empty())
     throw DataError(fmt::format("{}: is no state of a solve: {}", name, fault));

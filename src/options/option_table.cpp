@@ -18,10 +18,11 @@ constexpr OptionRecord table[] = {
      "depm: gossiped power method; adepm: the same with momentum; deepca: tracks the product, so that rounds set no "
      "floor; adeepca: momentum and tracking",
      solver, in_decentralized},
-    {"method", "", "NAME", choice, "auto", "auto|anpm|npm|krylov",
+    {"method", "", "NAME", choice, "auto", "auto|anpm|npm|krylov|averaged",
      "anpm: the accelerated noisy power method; npm: the plain one (the same as --momentum none); krylov: a block "
-     "Krylov space, for exact products; auto: krylov where products are exact and costly beside a vector and nothing "
-     "else is said about the iteration, else anpm",
+     "Krylov space, for exact products; averaged: for noisy products, anpm on a wide block, then averages of a narrow "
+     "one, with an error bar; auto: averaged where products are noisy, krylov where they are exact and costly beside a "
+     "vector, and nothing else is said about the iteration, else anpm",
      solver, in_solves},
     {"momentum", "", "RULE", choice, "auto", "auto|paper|optimal|none|VALUE",
      "auto: from the smallest Ritz value of the block; paper: from the smallest diagonal entry of X'AX; optimal: from "
@@ -38,17 +39,22 @@ constexpr OptionRecord table[] = {
      "all the iterations",
      solver, in_solves | in_decentralized},
     {"accuracy", "", "EPS", real, "0", "at least 0, below 1",
-     "Stop when sin(theta) is estimated to be at most this; without a tolerance of its own, the tolerance is the same "
-     "number; 0: the tolerance decides alone",
+     "Stop when sin(theta) is estimated to be at most this, under noise when the error bar is; without a tolerance of "
+     "its own, the tolerance is the same number; 0: the tolerance decides alone",
+     solver, in_solves},
+    {"products", "", "N", integer, "no limit", "at least 1",
+     "Multiply at most so many columns by the matrix; under noise all of them are spent, and the more the better. "
+     "Without --max-iterations it is the only limit",
      solver, in_solves},
     {"certify", "", "LEVEL", choice, "full", "none|residual|full",
      "How much to find out about the answer: full looks for what may have been missed, with products of its own; "
      "residual spends none on that; none says nothing beyond the residual",
      solver, in_solves},
-    {"max-iterations", "iterations", "N", integer, "1000", "at least 0", "Stop after so many iterations in any case",
-     solver, in_solves | in_decentralized | in_plan},
+    {"max-iterations", "iterations", "N", integer, "1000, none where --products is given", "at least 0",
+     "Stop after so many iterations in any case", solver, in_solves | in_decentralized | in_plan},
     {"oversample", "", "P", integer, "auto", "auto, or at least 0, and 1 where momentum adapts",
-     "Extra columns in the block; auto: 1 under noise, on large sparse matrices 2 and as many more as make the block a "
+     "Extra columns in the block; auto: 1 under noise where nothing is averaged, on large sparse matrices 2 and as "
+     "many more as make the block a "
      "multiple of 8 columns wide, else max(k, 4), and what is chosen may change on the way; among agents only adeepca "
      "takes more than 1, to begin with",
      solver, in_solves | in_decentralized},
@@ -57,7 +63,8 @@ constexpr OptionRecord table[] = {
      "costly beside a QR, else as many as the block's conditioning allows",
      solver, in_solves},
     {"cooldown", "", "N", integer, "20", "at least 0",
-     "Momentum-free steps after a noisy plateau; they lower a white-noise floor", solver, in_solves},
+     "Momentum-free steps after a noisy plateau, where nothing is averaged; they lower a white-noise floor", solver,
+     in_solves},
     {"seed", "", "S", integer, "0", "at least 0", "Drives the random start block and nothing else", solver,
      in_solves | in_decentralized},
     {"precision", "", "NAME", choice, "double", "double|single|mixed",
@@ -114,6 +121,10 @@ constexpr OptionRecord table[] = {
     {"noise", "", "MODEL", choice, "none", "none|gaussian:SIGMA|sphere:XI|adversarial:XI",
      "Adds errors to every product: independent N(0, SIGMA^2) entries, or a block of spectral norm XI in a random or "
      "in the worst direction",
+     noise, in_solves},
+    {"noise-norm", "", "XI", real, "", "finite and at least 0",
+     "Your word that no product's error exceeds this in spectral norm: it is added to the error bar, over the gap, for "
+     "errors that are not independent",
      noise, in_solves},
     {"noise-seed", "", "S", integer, "0", "at least 0", "Drives the noise and nothing else", noise, in_solves},
 

@@ -96,7 +96,8 @@ constexpr Setter setters[] = {
        constexpr Word<Choice> words[] = {{"auto", {std::nullopt, false}},
                                          {"anpm", {SolveMethod::anpm, false}},
                                          {"npm", {SolveMethod::anpm, true}},
-                                         {"krylov", {SolveMethod::krylov, false}}};
+                                         {"krylov", {SolveMethod::krylov, false}},
+                                         {"averaged", {SolveMethod::averaged, false}}};
        std::tie(s.power.method, s.plain) = choose("method", text, words);
      }},
     {"momentum", set_momentum},
@@ -124,6 +125,13 @@ constexpr Setter setters[] = {
        constexpr Word<Certify> words[] = {
            {"none", Certify::none}, {"residual", Certify::residual}, {"full", Certify::full}};
        s.power.certify = choose("certify", text, words);
+     }},
+    {"products",
+     [](SolveSettings& s, std::string_view text) { s.power.product_budget = parse_integer("products", text, 1); }},
+    {"noise-norm",
+     [](SolveSettings& s, std::string_view text) {
+       s.power.noise_norm = parse_real("noise-norm", text);
+       require(*s.power.noise_norm >= 0, fmt::format("noise-norm = {}: must be finite and at least 0", text));
      }},
     {"max-iterations",
      [](SolveSettings& s, std::string_view text) {
@@ -218,7 +226,7 @@ bool set_option(DecentralizedSettings& settings, std::string_view name, std::str
 DecentralizedOptions settle(const DecentralizedSettings& settings, const SolveSettings& solve) {
   DecentralizedOptions options = settings.solver;
   options.rank = solve.power.rank;
-  options.max_iterations = solve.power.max_iterations;
+  options.max_iterations = iteration_limit(solve.power);
   options.oversample = solve.power.oversample;
   options.momentum = solve.power.momentum;
   options.damping = solve.power.damping;

@@ -49,8 +49,12 @@ void detail::require_sound(const PowerOptions& options, Index d) {
   require(std::isfinite(tolerance) && tolerance > 0,
           fmt::format("tolerance = {}: must be finite and positive", tolerance));
   require(accuracy > 0 && accuracy < 1, fmt::format("accuracy = {}: must lie between 0 and 1", accuracy));
-  require(options.max_iterations >= 0,
-          fmt::format("max_iterations = {}: must not be negative", options.max_iterations));
+  const Index limit = options.max_iterations.value_or(1), budget = options.product_budget.value_or(1);
+  require(limit >= 0, fmt::format("max_iterations = {}: must not be negative", limit));
+  require(budget >= 1, fmt::format("products = {}: must be at least 1", budget));
+  const double noise_norm = options.noise_norm.value_or(0);
+  require(std::isfinite(noise_norm) && noise_norm >= 0,
+          fmt::format("noise_norm = {}: must be finite and not negative", noise_norm));
   const Index oversample = options.oversample.value_or(0), qr_every = options.qr_every.value_or(1);
   require(oversample >= 0, fmt::format("oversample = {}: must not be negative", oversample));
   require(options.cooldown >= 0, fmt::format("cooldown = {}: must not be negative", options.cooldown));
@@ -67,17 +71,24 @@ bool qr_is_costly(Index d, Index p, const OperatorFacts& facts) {
              tuning::costly_beside_product * facts.multiply_adds;
 }
 
+bool may_average(const PowerOptions& options) {
+  const bool adapts = options.momentum.rule == Momentum::Rule::automatic;
+  return adapts && !options.extraction && !options.qr_every && options.stop_at_noise_floor;
+}
+
 Plan choose(Index d, const OperatorFacts& facts, const PowerOptions& options) {
   const Index k = options.rank;
   require_sound(options, d);
 
   const bool adaptive =
       options.momentum.rule == Momentum::Rule::automatic || options.momentum.rule == Momentum::Rule::paper;
-  const bool noisy = options.products.value_or(facts.noisy ? Products::noisy : Products::exact) == Products::noisy;
+  const bool noisy = options.products.value_or(facts.noisy ? Products::noisy : Products::exact) == Products::noisy ||
+                     options.method == SolveMethod::averaged;
+  const bool averages = options.method == SolveMethod::averaged || (!options.method && may_average(options));
   require(!(adaptive && options.oversample == 0 && k < d),
           "oversample = 0: adaptive momentum needs at least one column more than the rank");
-  const Index extra = options.oversample ? *options.oversample
-                      : noisy            ? 1
+  const Index extra = options.oversample   ? *options.oversample
+                      : noisy && !averages ? 1
                       : qr_is_costly(d, 2 * k + tuning::least_oversample, facts)
                           ? whole_lines(k + tuning::least_extra) - k
                           : std::max(k, tuning::least_oversample);
@@ -90,9 +101,10 @@ Plan choose(Index d, const OperatorFacts& facts, const PowerOptions& options) {
           .damping = options.damping                          ? *options.damping
                      : facts.positive_semidefinite && !papers ? Damping::centred
                                                               : Damping::symmetric,
-          .extraction = options.extraction ? *options.extraction
-                        : noisy            ? Extraction::nested
-                                           : Extraction::ritz};
+          .extraction = options.extraction   ? *options.extraction
+                        : noisy && !averages ? Extraction::nested
+                                             : Extraction::ritz,
+          .averages = averages};
 }
 
 }  // namespace detail

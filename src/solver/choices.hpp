@@ -14,7 +14,11 @@ struct Plan {
   bool noisy;
   Damping damping;
   Extraction extraction;
+  bool averages;  ///< where products are noisy: the method is `averaged`, or free
 };
+
+/// Whether the options leave it open how a solve with noisy products ends.
+bool may_average(const PowerOptions& options);
 
 Plan choose(Index d, const OperatorFacts& facts, const PowerOptions& options);
 

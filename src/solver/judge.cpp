@@ -35,7 +35,8 @@ std::optional<Status> Judge<S>::verdict() {
     }
     state.last_recheck = state.t;
   }
-  const bool at_limit = state.t >= run_.options.max_iterations;
+  if (averaging_.applies()) return averaging_.verdict();
+  const bool at_limit = state.t >= iteration_limit(run_.options) || budget_is_spent();
   if (state.cooldown_left > 0 && !at_limit) return --state.cooldown_left, std::nullopt;
   if (run_.cooling()) return Status::noise_floor;
   refuse_hopeless_momentum();
@@ -46,6 +47,13 @@ std::optional<Status> Judge<S>::verdict() {
   return at_limit ? std::optional(Status::iteration_limit) : std::nullopt;
 }
 
+// With what the answer's own product will cost.
+template <class S>
+bool Judge<S>::budget_is_spent() const {
+  const auto& budget = run_.options.product_budget;
+  return budget && run_.state.products + run_.p() + run_.k() > *budget;
+}
+
 template <class S>
 std::optional<Status> Judge<S>::judge_rounding_floor() {
   const PowerState<S>& state = run_.state;
@@ -54,7 +62,7 @@ std::optional<Status> Judge<S>::judge_rounding_floor() {
       (run_.goal.sine > 0 && run_.goal.out_of_reach(pairs(), run_.k(), run_.latest().residual, expected_rounding()));
   if (!floor) return std::nullopt;
   if (run_.start_is_unsound() && !unproven_) {
-    if (state.t < state.last_recheck + tuning::recheck_after && state.t < run_.options.max_iterations)
+    if (state.t < state.last_recheck + tuning::recheck_after && state.t < iteration_limit(run_.options))
       return std::nullopt;
     confirm();
     claimed_ = true;
@@ -70,7 +78,7 @@ std::optional<Status> Judge<S>::judge_noise_floor() {
   PowerState<S>& state = run_.state;
   if (!stagnant(state.history) || !transient_is_over(run_.stopping, state.history)) return std::nullopt;
   const bool cools = run_.options.momentum.rule != Momentum::Rule::none && run_.options.cooldown > 0;
-  if (!cools || state.t >= run_.options.max_iterations) return Status::noise_floor;
+  if (!cools || state.t >= iteration_limit(run_.options)) return Status::noise_floor;
   state.cooldown_left = run_.options.cooldown - 1;
   state.has_previous = false;
   return std::nullopt;
@@ -305,6 +313,15 @@ Status Judge<S>::confirm(Status status) {
     if (met && status != Status::ambiguous && status != Status::stopped_by_observer) status = claim().value_or(status);
   }
   return status == Status::converged ? measure_rounding() : status;
+}
+
+template <class S>
+void Judge<S>::confirm_averages(const Averaged<S>& averaged) {
+  confirmed_ = measure<S>(run_.A, averaged.V, run_.state.exponent);
+  run_.count_products(run_.k());
+  confirmed_.V = averaged.V;
+  confirmed_.theta = averaged.theta.head(run_.k()).template cast<S>();
+  claimed_ = true;
 }
 
 template <class S>

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "solver/averaging.hpp"
 #include "solver/power_run.hpp"
 
 namespace hearsay::detail {
@@ -10,7 +11,7 @@ namespace hearsay::detail {
 template <class S>
 class Judge {
  public:
-  explicit Judge(PowerRun<S>& run) : run_(run) {}
+  Judge(PowerRun<S>& run, Averaging<S>& averaging) : run_(run), averaging_(averaging) {}
 
   /// Why to stop after the latest look, or nothing. May cost products: a claim rests on a product of the very basis
   /// that is returned, and on a look for what a start that was given may have missed.
@@ -28,6 +29,8 @@ class Judge {
   /// The status and the basis to be returned where the solve ends with this verdict: the basis is measured where it has
   /// not been, and a claim that does not outlive this is taken back.
   Status confirm(Status status);
+  /// The same for what the averages say; their Ritz values are better than those of one product.
+  void confirm_averages(const Averaged<S>& averaged);
   /// The same after a product that was not finite: what is left is not measured again.
   void confirm_without_products();
 
@@ -52,6 +55,7 @@ class Judge {
   double sine_beside_outside() const;
   Status measure_rounding();
   void refuse_hopeless_momentum() const;
+  bool budget_is_spent() const;
 
   bool reached(double residual, double sine) const;
   bool resolved(double sine) const { return run_.k() == run_.d() || sine < resolved_sine; }
@@ -63,6 +67,7 @@ class Judge {
   double expected_rounding() const;
 
   PowerRun<S>& run_;
+  Averaging<S>& averaging_;
   Extracted<S> confirmed_;  ///< the basis that is returned, measured
   RitzPairs outside_;       ///< of a block of k columns and what was seen beside it
   double measured_rounding_ = 0;

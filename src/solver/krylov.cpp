@@ -86,7 +86,12 @@ class Krylov {
   }
 
  private:
-  bool at_limit() const { return space_.blocks() >= options_.max_iterations; }
+  // A budget is not held against the first columns: without them there is no answer.
+  bool at_limit() const {
+    const auto& budget = options_.product_budget;
+    return space_.blocks() >= iteration_limit(options_) ||
+           (budget && space_.columns() > k_ && space_.products() + space_.block() + k_ > *budget);
+  }
 
   // No Ritz value beyond the k-th.
   bool shows_too_little() const { return space_.columns() <= k_ && !space_.complete(); }
@@ -389,8 +394,8 @@ class Krylov {
 
 template <class S>
 PowerResult<S> block_krylov(OperatorRef<S> A, const PowerOptions& options, const Hooks<S>& hooks, const Known& known) {
-  require(options.max_iterations >= least_blocks(A.dim(), A.facts(), options),
-          fmt::format("max_iterations = {}: a Krylov space for rank = {} takes at least {}", options.max_iterations,
+  require(iteration_limit(options) >= least_blocks(A.dim(), A.facts(), options),
+          fmt::format("max_iterations = {}: a Krylov space for rank = {} takes at least {}", iteration_limit(options),
                       options.rank, least_blocks(A.dim(), A.facts(), options)));
   return Krylov<S>(A, options, hooks, known).run();
 }

@@ -55,7 +55,7 @@ PowerResult<double> mixed_precision_subspace(OperatorRef<float> A_single, Operat
   double_hooks.start = &block;
   PowerOptions in_double = options;
   in_double.max_iterations = std::max(detail::least_blocks(A_double.dim(), A_double.facts(), options),
-                                      options.max_iterations - rough.iterations);
+                                      iteration_limit(options) - rough.iterations);
   // A start that was given has to be proved in double as well. Rounding the matrix to single
   // precision moves its eigenvalues by no more than eps ||A||_F.
   detail::Known known = detail::known_from<float>(rough);

@@ -6,7 +6,8 @@
 // Departures  Centred damping runs the same recurrence on A - (b/2) I with beta = (b/4)^2, which damps [0, b] instead
 //             of [-b, b]. The noise is the product's own, so that the first step halves it with the product. The paper
 //             runs T steps; we stop on a residual that costs no extra product, confirm it with one where products may
-//             err, and under noise stop at the floor, after a few steps without momentum (judge.cpp). Where products
+//             err, and under noise stop at the floor, after a few steps without momentum (judge.cpp), or go on below it
+//             by averages (averaging.cpp), which is what principal_subspace() does. Where products
 //             are exact and cheap beside a QR, several steps run between two QRs (savings.cpp): a QR only changes the
 //             basis, and R undoes that.
 // Legend      d, k, p  dimension, rank, block columns | X  d x p orthonormal | Y  A X_t, then Y_{t+1} | R  p x p upper
@@ -24,6 +25,7 @@
 #include "hearsay/error.hpp"
 #include "hearsay/linalg.hpp"
 #include "hearsay/qr.hpp"
+#include "solver/averaging.hpp"
 #include "solver/filter.hpp"
 #include "solver/judge.hpp"
 #include "solver/power.hpp"
@@ -51,7 +53,8 @@ class PowerIteration {
         X_(state_.X),
         X_prev_(state_.X_prev),
         Y_(run_.Y),
-        judge_(run_) {
+        averaging_(run_),
+        judge_(run_, averaging_) {
     if (options.check_momentum && run_.edge_is_fixed())
       require_momentum_below(std::ldexp(A.norm_bound(), run_.facts.exponent));
   }
@@ -62,6 +65,7 @@ class PowerIteration {
       run_.multiply();  // Y <- A X_t + Xi_t
       const Small<S> H = gram<S>(X_, Y_);
       if (!H.allFinite()) return break_down();  // X has no zero column: whatever is not finite in Y shows here
+      if (averaging_.begun()) averaging_.take(H);
       const Recurrence planned = look(H);
       if (!observe(planned)) return finish(Status::stopped_by_observer);
       if (const auto verdict = judge_.verdict()) return finish(*verdict);
@@ -127,7 +131,7 @@ class PowerIteration {
     switch (run_.options.momentum.rule) {
       case Momentum::Rule::automatic:
         return (state_.no_gap ? detail::tuning::edge_without_gap : 1.0) *
-               std::max(0.0, static_cast<double>(theta(theta.size() - 1)));
+               averaging_.edge(std::max(0.0, static_cast<double>(theta(theta.size() - 1))));
       case Momentum::Rule::paper:
         return std::abs(static_cast<double>(H.diagonal().minCoeff()));
       case Momentum::Rule::fixed:
@@ -150,6 +154,10 @@ class PowerIteration {
   // Columns join the block or leave it where that gets there sooner; cool-down, where it has begun, damps nothing.
   Recurrence choose_columns(const Recurrence& planned) {
     if (run_.cooling()) return {};
+    if (averaging_.applies()) {
+      if (!averaging_.begun()) averaging_.choose_columns();
+      return planned;
+    }
     if (const auto q = detail::wider(run_)) {
       judge_.note_what_is_proven();
       run_.widen_to(*q);
@@ -207,6 +215,7 @@ class PowerIteration {
     run_.has_basis = needs_basis || extraction != Extraction::ritz || !detail::free_to_save(run_) ||
                      !detail::residuals_from_gram<S>(run_.rotation, Y_, run_.k(), run_.shift(), run_.now);
     if (run_.has_basis) detail::extract<S>(X_, Y_, run_.rotation, run_.k(), run_.shift(), run_.now);
+    if (needs_basis && averaging_.begun()) run_.now.V.leftCols(run_.k()) = averaging_.basis();
   }
 
   // Whether all columns from the k-th on belong to one cluster of eigenvalues, as far as their residuals tell: an edge
@@ -292,8 +301,27 @@ class PowerIteration {
   }
 
   PowerResult<S> finish(Status status) {
+    if (averaging_.begun()) return finish_by_averages(status);
     PowerResult<S> result = assemble(judge_.confirm(status));
     if (run_.now.theta.size() >= run_.k()) certify(result);
+    result.block = std::move(X_);
+    return result;
+  }
+
+  // The averages' basis is measured with a product of its own, whose noise turns none of its vectors.
+  PowerResult<S> finish_by_averages(Status status) {
+    detail::Averaged<S> averaged = averaging_.answer();
+    if (status == Status::iteration_limit) status = Status::noise_floor;
+    judge_.confirm_averages(averaged);
+    PowerResult<S> result = assemble(status);
+    const Index k = run_.k();
+    result.method = SolveMethod::averaged;
+    result.sin_theta_estimate = averaged.bar.sin_theta;
+    result.gap = std::ldexp(averaged.theta(k - 1) - averaged.theta(k), run_.exponent);
+    for (std::string& note : averaging_.notes(averaged.bar)) result.notes.push_back(std::move(note));
+    result.bar = std::move(averaged.bar);
+    result.bar.eigenvalues *= std::ldexp(1.0, run_.exponent - result.exponent);
+    certify(result);
     result.block = std::move(X_);
     return result;
   }
@@ -364,6 +392,7 @@ class PowerIteration {
   PowerRun<S> run_;
   PowerState<S>& state_;
   Block<S>&X_, &X_prev_, &Y_;
+  detail::Averaging<S> averaging_;
   detail::Judge<S> judge_;
   Index saved_ = 0;  // the t of the last look at the clock of checkpoints
 };
@@ -378,10 +407,11 @@ PowerResult<S> detail::power_iteration(OperatorRef<S> A, const PowerOptions& opt
 
 template <class S>
 PowerResult<S> accelerated_power(OperatorRef<S> A, const PowerOptions& options, const Hooks<S>& hooks) {
-  require(options.method.value_or(SolveMethod::anpm) == SolveMethod::anpm,
-          fmt::format("method = {}: accelerated_power() is anpm; call principal_subspace()",
-                      name(options.method.value_or(SolveMethod::anpm))));
-  return detail::power_iteration<S>(A, options, hooks, {});
+  PowerOptions papers = options;
+  if (!papers.method) papers.method = SolveMethod::anpm;
+  require(papers.method != SolveMethod::krylov,
+          "method = krylov: accelerated_power() is anpm or averaged; call principal_subspace()");
+  return detail::power_iteration<S>(A, papers, hooks, {});
 }
 
 template PowerResult<float> detail::power_iteration<float>(OperatorRef<float>, const PowerOptions&, const Hooks<float>&,

@@ -45,6 +45,9 @@ void require_resumable(const PowerState<S>& state, const Plan& plan, const Power
   const bool fits = p == plan.p || p > plan.p || (!options.oversample && p > plan.k);
   require(state.X.rows() == plan.d && fits,
           fmt::format("checkpoint of a {} x {} block: this solve needs {} x {}", state.X.rows(), p, plan.d, plan.p));
+  require(!state.averaging.begun() || (plan.averages && p == plan.k + 1),
+          fmt::format("checkpoint: has averages of {} columns: this solve {}", state.averaging.reference.cols(),
+                      plan.averages ? fmt::format("averages {}", plan.k + 1) : "averages nothing"));
   require(state.best_basis.size() == 0 || state.best_basis.cols() >= plan.k,
           fmt::format("checkpoint: best_basis of {} columns: must have at least {}, the rank", state.best_basis.cols(),
                       plan.k));
@@ -54,6 +57,7 @@ void require_resumable(const PowerState<S>& state, const Plan& plan, const Power
   require_steps(state.history, state.t, std::max(tuning::longest_stride, options.qr_every.value_or(1)));
   require_orthonormal<S>(state.X, "X");
   if (state.best_basis.size() > 0) require_orthonormal<S>(state.best_basis.leftCols(plan.k), "best_basis");
+  if (state.averaging.begun()) require_orthonormal<S>(state.averaging.reference, "averages: reference");
 }
 
 template <class S>

@@ -44,7 +44,7 @@ template <class S>
 Index stride(const PowerRun<S>& run, double beta) {
   if (run.plan.noisy || run.cooling()) return 1;
   const HistoryEntry& now = run.latest();
-  const Index left = run.options.max_iterations - run.state.t;
+  const Index left = iteration_limit(run.options) - run.state.t;
   if (run.options.qr_every) return std::clamp<Index>(*run.options.qr_every, 1, std::max<Index>(1, left));
   if (!qr_is_costly(run.d(), run.p(), run.facts) || !free_to_save(run) || !(beta > 0)) return 1;
   constexpr bool single = sizeof(S) == 4;

@@ -24,7 +24,7 @@ Spectrum find_spectrum(OperatorRef<S> exact, const PowerOptions& options) {
   } else {
     const PowerOptions exactly{.rank = std::min(k + 1, d),
                                .tolerance = std::max(tolerance_of<S>(options), 1e-8),
-                               .max_iterations = std::max<Index>(options.max_iterations, 10000),
+                               .max_iterations = std::max<Index>(iteration_limit(options), 10000),
                                .seed = options.seed};
     const PowerResult<S> solved = principal_subspace<S>(exact, exactly);
     values = solved.eigenvalues.template cast<double>();

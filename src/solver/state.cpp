@@ -90,6 +90,44 @@ void examine_filter(Examination& look, const std::vector<double>& filter, Index 
   look.require(steps <= static_cast<double>(t), "filter: steps in all", steps, "be no more than were made");
 }
 
+template <class S>
+void examine_epoch(Examination& look, const EpochSums<S>& epoch, Index d, Index p) {
+  look.count("averages: steps", epoch.n);
+  look.require(epoch.S_sum.rows() == d && epoch.S_sum.cols() == p, "averages: S", shape(epoch.S_sum),
+               "have the shape of the reference");
+  look.finite("averages: S", epoch.S_sum);
+  for (const Small<double>* sum : {&epoch.G, &epoch.W, &epoch.scatter, &epoch.scatter_sq}) {
+    look.require(sum->rows() == p && sum->cols() == p, "averages: a sum", shape(*sum),
+                 "have a row and a column for each column of the reference");
+    look.finite("averages: a sum", *sum);
+  }
+  look.size("averages: asymmetry", epoch.asymmetry_sq);
+}
+
+template <class S>
+void examine_averages(Examination& look, const PowerState<S>& s) {
+  const AveragingState<S>& a = s.averaging;
+  const Index d = s.X.rows(), p = s.X.cols();
+  look.size("averages: edge", a.edge);
+  look.require(!(a.products_needed < 0), "averages: products_needed", a.products_needed, "not be negative");
+  look.count("averages: began", a.began, 0, s.t);
+  look.count("averages: next_look", a.next_look, 0, std::numeric_limits<Index>::max());
+  look.count("averages: epochs", static_cast<Index>(a.epochs.size()), a.begun() ? 1 : 0, a.begun() ? 3 : 0);
+  if (!a.begun()) return;
+  look.count("averages: epoch_length", a.epoch_length, 1);
+  look.require(a.reference.rows() == d && a.reference.cols() == p, "averages: reference", shape(a.reference),
+               "have the shape of X");
+  look.finite("averages: reference", a.reference);
+  Index steps = 0;
+  for (const EpochSums<S>& epoch : a.epochs) {
+    if (!look.sound()) return;
+    examine_epoch(look, epoch, d, p);
+    steps += epoch.n;
+  }
+  look.count("averages: steps in all", steps, 0, s.t);
+  if (look.sound()) look.count("averages: steps of the last epoch", a.epochs.back().n, 0, a.epoch_length - 1);
+}
+
 }  // namespace
 
 template <class S>
@@ -118,6 +156,7 @@ std::string fault_of(const PowerState<S>& s) {
   look.count("probe_products", s.probe_products);
   examine_history(look, s.history, s.t);
   examine_filter(look, s.filter, s.t);
+  examine_averages(look, s);
   return std::move(look.fault());
 }
 

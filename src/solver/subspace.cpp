@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hearsay/error.hpp"
+#include "solver/choices.hpp"
 #include "solver/krylov.hpp"
 #include "solver/power.hpp"
 #include "solver/tuning.hpp"
@@ -15,6 +16,8 @@ const char* name(SolveMethod method) {
       return "anpm";
     case SolveMethod::krylov:
       return "krylov";
+    case SolveMethod::averaged:
+      return "averaged";
   }
   return "unknown";
 }
@@ -22,10 +25,12 @@ const char* name(SolveMethod method) {
 template <class S>
 SolveMethod choose_method(OperatorRef<S> A, const PowerOptions& options, const Hooks<S>& hooks) {
   const OperatorFacts facts = A.facts();
+  const bool noisy = options.products.value_or(facts.noisy ? Products::noisy : Products::exact) == Products::noisy;
+  if (noisy && detail::may_average(options) && options.rank < A.dim()) return SolveMethod::averaged;
   const bool free = options.momentum.rule == Momentum::Rule::automatic && !options.damping && !options.extraction &&
                     options.products != Products::noisy && !options.qr_every && !options.oversample &&
                     !hooks.checkpoint && hooks.resume == nullptr;
-  if (!facts.exact || !free || options.max_iterations < detail::least_blocks(A.dim(), facts, options))
+  if (!facts.exact || !free || iteration_limit(options) < detail::least_blocks(A.dim(), facts, options))
     return SolveMethod::anpm;
   // n vectors kept orthogonal cost 4 d n^2 operations in all, their products 2 n times the multiply-adds; but a sparse
   // product runs at a fraction of the speed, so that orthogonality may cost several times what the product counts.
@@ -39,7 +44,7 @@ template <class S>
 PowerResult<S> detail::subspace_from(OperatorRef<S> A, const PowerOptions& options, const Hooks<S>& hooks,
                                      const Known& known) {
   const SolveMethod method = options.method ? *options.method : choose_method<S>(A, options, hooks);
-  if (method == SolveMethod::anpm) return power_iteration<S>(A, options, hooks, known);
+  if (method != SolveMethod::krylov) return power_iteration<S>(A, options, hooks, known);
   require(!A.facts().noisy, "method = krylov: needs exact products; use anpm");
   require(!hooks.checkpoint && hooks.resume == nullptr,
           "method = krylov: keeps no checkpoint; leave it out, or use anpm");

@@ -49,6 +49,31 @@ inline constexpr std::size_t least_history_for_floor = 20;
 inline constexpr double floor_in_root_epsilon = 0.01;
 inline constexpr double floor_in_epsilon = 100;
 
+// ---- Averages of noisy products (averaging.cpp; measured by ./dev bars)
+
+// Looks before a transient can be over.
+inline constexpr std::size_t least_transient = 3;
+// Steps of the first epoch; epochs kept.
+inline constexpr Index first_epoch = 4;
+inline constexpr std::size_t epochs_kept = 3;
+// The oldest epoch is left out where it disagrees with the next so many times as much as that one with the last; asked
+// only when the last is no less than this share of the one before.
+inline constexpr double epoch_disagrees = 3;
+inline constexpr double least_epoch_share = 0.5;
+// An oldest epoch that disagrees is the end of the transient; from epochs so many times the first on, it is drift.
+inline constexpr Index drift_after = 16;
+// Steps on each side of a cut between epochs.
+inline constexpr Index least_part = 4;
+// Steps averaged where no accuracy and no budget is given: so many, or as many as the transient took. With 60 the
+// default solve of the paper's instance is below the floor of the last block at a third to a fifth of its products.
+inline constexpr Index least_averaged = 60;
+// A sine above which the averages and the last block have nothing to do with each other.
+inline constexpr double unresolved_block = 0.5;
+// A mean asymmetry so many times what independent errors leave is a bias.
+inline constexpr double bias_shows = 3;
+// The next look at the bar: a little after it should meet the accuracy, but a tenth later than the last at least.
+inline constexpr double beyond_needed = 1.05, least_growth = 1.1;
+
 // ---- The power iteration: what is measured
 
 // Iterations from one look at a claim that did not hold to the next: each may cost a product.

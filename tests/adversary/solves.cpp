@@ -276,7 +276,7 @@ std::string name(const Question& question) {
                                                                : "mixed",
                      options.accuracy.value_or(0), question.tolerance(), static_cast<int>(question.start),
                      question.scale, question.noise, question.callback ? " callback" : "",
-                     options.oversample.value_or(-1), options.max_iterations);
+                     options.oversample.value_or(-1), iteration_limit(options));
 }
 
 Verdict examine(std::uint64_t seed, std::uint64_t number) {

@@ -38,7 +38,8 @@ TEST(OptionTable, ExplainsEveryOptionAndGivesItToACommand) {
 TEST(OptionTable, StatesTheDefaultsOfTheSolver) {
   const PowerOptions untouched;
   SolveSettings settings;
-  settings.power.max_iterations = settings.power.cooldown = -7;
+  settings.power.max_iterations = -7;
+  settings.power.cooldown = -7;
   settings.power.oversample = -7;
 
   for (const std::string_view name : {"max-iterations", "cooldown", "oversample", "seed", "momentum", "damping"})

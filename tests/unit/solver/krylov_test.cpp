@@ -293,9 +293,9 @@ TEST(ChooseMethod, TakesKrylovOnlyForExactDearProductsAndFreeOptions) {
   const auto planted = planted_spectrum(spectrum(300, inverse), 15);
   const DenseSymmetric<double> A(planted.A);
   EXPECT_EQ(choose_method<double>(A, {.rank = 5}), SolveMethod::krylov);
-  EXPECT_EQ(choose_method<double>(noisy(A, gaussian_noise<double>(1e-3, 1)), {.rank = 5}), SolveMethod::anpm);
-  EXPECT_EQ(choose_method<double>(A, {.rank = 5, .momentum = Momentum::none()}), SolveMethod::anpm);
-  EXPECT_EQ(choose_method<double>(A, {.rank = 5, .oversample = 3}), SolveMethod::anpm);
+  EXPECT_EQ(choose_method<double>(noisy(A, gaussian_noise<double>(1e-3, 1)), {.rank = 5}), SolveMethod::averaged);
+  EXPECT_EQ(choose_method<double>(A, {.rank = 5, .momentum = Momentum::none()}), SolveMethod::averaged);
+  EXPECT_EQ(choose_method<double>(A, {.rank = 5, .oversample = 3}), SolveMethod::averaged);
   Hooks<double> saving;
   saving.checkpoint = [](const PowerState<double>&) {};
   EXPECT_EQ(choose_method<double>(A, {.rank = 5}, saving), SolveMethod::anpm);
