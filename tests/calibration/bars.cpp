@@ -65,6 +65,18 @@ const std::vector<Family>& other_families() {
       {"staircase", [](double i, double k, double) { return 1 / (1 + std::floor(i / k)); }}};
   return families;
 }
+// With a gap that is drawn too.
+std::vector<Family> families_with(double gap) {
+  return {
+      {"one near, gap drawn", [gap](double i, double k, double) { return i < k    ? 1
+                                                                         : i == k ? 1 - gap
+                                                                                  : 0.4; }},
+      {"three near, gap drawn", [gap](double i, double k, double) { return i < k       ? 1
+                                                                           : i < k + 3 ? 1 - gap
+                                                                                       : 0.2; }},
+      {"flat tail, gap drawn", [gap](double i, double k, double) { return i < k ? 1 + 0.1 * (k - i) : 1.1 - gap; }},
+      {"even steps, gap drawn", [gap](double i, double, double) { return std::max(0.05, 1 - gap * i); }}};
+}
 
 Vector<double> spectrum(const Family& family, Index d, Index k) {
   Vector<double> values(d);
@@ -176,7 +188,9 @@ Case draw(std::uint64_t seed) {
     return low * std::pow(high / low, random_uniform(key, row));
   };
   const std::string noise = pick(4, std::vector<std::string>{"gaussian", "gaussian", "sphere", "uniform", "two-sided"});
-  return {.family = pick(0, other_families()),
+  std::vector<Family> families = other_families();
+  for (const Family& family : families_with(between(6, 1e-3, 0.3))) families.push_back(family);
+  return {.family = pick(0, families),
           .d = static_cast<Index>(between(1, 100, 1200)),
           .k = pick(2, std::vector<Index>{1, 2, 3, 4, 6, 8, 12, 16}),
           .noise = noise,

@@ -294,8 +294,8 @@ TEST(ChooseMethod, TakesKrylovOnlyForExactDearProductsAndFreeOptions) {
   const DenseSymmetric<double> A(planted.A);
   EXPECT_EQ(choose_method<double>(A, {.rank = 5}), SolveMethod::krylov);
   EXPECT_EQ(choose_method<double>(noisy(A, gaussian_noise<double>(1e-3, 1)), {.rank = 5}), SolveMethod::averaged);
-  EXPECT_EQ(choose_method<double>(A, {.rank = 5, .momentum = Momentum::none()}), SolveMethod::averaged);
-  EXPECT_EQ(choose_method<double>(A, {.rank = 5, .oversample = 3}), SolveMethod::averaged);
+  EXPECT_EQ(choose_method<double>(A, {.rank = 5, .momentum = Momentum::none()}), SolveMethod::anpm);
+  EXPECT_EQ(choose_method<double>(A, {.rank = 5, .oversample = 3}), SolveMethod::anpm);
   Hooks<double> saving;
   saving.checkpoint = [](const PowerState<double>&) {};
   EXPECT_EQ(choose_method<double>(A, {.rank = 5}, saving), SolveMethod::anpm);
