@@ -24,6 +24,8 @@ concept SymmetricOperator = requires(const Op& A, ConstBlockView<typename Op::Sc
 struct OperatorFacts {
   bool positive_semidefinite = false;  ///< known for certain
   bool noisy = false;                  ///< products are known to be inexact
+  bool approximate = false;            ///< they have errors that are the same whenever they are asked for: rounding to
+                                       ///< few digits, a sum cut short
   int exponent = 0;          ///< the matrix is 2^exponent times what apply() computes; other facts are about apply()
   Index extra_passes = 0;    ///< readings of the data so far that were not products: means, a Gram matrix
   bool exact = false;        ///< every product is A X to rounding, whenever it is asked for

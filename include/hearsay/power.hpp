@@ -50,6 +50,12 @@ enum class Products { exact, noisy };
 /// under noise keep the accuracy of a block of k.
 enum class Extraction { ritz, nested };
 
+/// What is done to the block before each product, and undone after it, so that errors which are the same every time
+/// average out (operators/turned.hpp). Random signs free constant errors of their mean; rounding is odd, and needs
+/// rotations.
+enum class Turning { none, signs, rotations };
+HEARSAY_API const char* name(Turning turning);
+
 /// How principal_subspace() (subspace.hpp) finds it. accelerated_power() is anpm unless it is told averaged, and
 /// refuses krylov.
 enum class SolveMethod {
@@ -78,6 +84,7 @@ struct PowerOptions {
   std::optional<Extraction> extraction = {};
   Index cooldown = 20;                    ///< of anpm: momentum-free steps after a noisy plateau; 0 turns them off
   std::optional<double> noise_norm = {};  ///< the caller's word: no product's error exceeds this in spectral norm
+  std::optional<Turning> turning = {};    ///< of principal_subspace(): rotations where products are approximate
   bool stop_at_noise_floor = true;
   bool check_momentum = true;  ///< refuse a fixed momentum that is seen not to converge
   /// Steps from one QR to the next, with nothing measured in between; by itself 1, the paper's, where products are

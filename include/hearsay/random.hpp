@@ -20,7 +20,8 @@ enum class Stream : std::uint32_t {
   replacement = 6,
   faults = 7,
   probe = 8,
-  verification = 9
+  verification = 9,
+  turn = 10
 };
 
 struct RandomKey {

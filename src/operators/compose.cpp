@@ -63,6 +63,7 @@ OperatorFacts SumOperator<S>::facts() const {
     const OperatorFacts facts = term.facts();
     sum.positive_semidefinite = sum.positive_semidefinite && facts.positive_semidefinite;
     sum.noisy = sum.noisy || facts.noisy;
+    sum.approximate = sum.approximate || facts.approximate;
     sum.extra_passes += facts.extra_passes;
     sum.exact = sum.exact && facts.exact;
     sum.multiply_adds += facts.multiply_adds;

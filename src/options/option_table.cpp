@@ -44,14 +44,15 @@ constexpr OptionRecord table[] = {
      solver, in_solves},
     {"products", "", "N", integer, "no limit", "at least 1",
      "Multiply at most so many columns by the matrix; under noise all of them are spent, and the more the better. "
-     "Without --max-iterations it is the only limit",
+     "without --max-iterations it is the only limit",
      solver, in_solves},
     {"certify", "", "LEVEL", choice, "full", "none|residual|full",
      "How much to find out about the answer: full looks for what may have been missed, with products of its own; "
      "residual spends none on that; none says nothing beyond the residual",
      solver, in_solves},
-    {"max-iterations", "iterations", "N", integer, "1000, none where --products is given", "at least 0",
-     "Stop after so many iterations in any case", solver, in_solves | in_decentralized | in_plan},
+    {"max-iterations", "iterations", "N", integer, "1000", "at least 0",
+     "Stop after so many iterations in any case; where --products is given, there is no such limit by itself", solver,
+     in_solves | in_decentralized | in_plan},
     {"oversample", "", "P", integer, "auto", "auto, or at least 0, and 1 where momentum adapts",
      "Extra columns in the block; auto: 1 under noise where nothing is averaged, on large sparse matrices 2 and as "
      "many more as make the block a "
@@ -125,6 +126,11 @@ constexpr OptionRecord table[] = {
     {"noise-norm", "", "XI", real, "", "finite and at least 0",
      "Your word that no product's error exceeds this in spectral norm: it is added to the error bar, over the gap, for "
      "errors that are not independent",
+     noise, in_solves},
+    {"turn", "", "RULE", choice, "auto", "auto|none|signs|rotations",
+     "Turns the block before each product and back after it, so that errors which are alike every time average out: by "
+     "random signs, or random rotations, which rounding needs; auto: rotations where products are said to be "
+     "approximate",
      noise, in_solves},
     {"noise-seed", "", "S", integer, "0", "at least 0", "Drives the noise and nothing else", noise, in_solves},
 

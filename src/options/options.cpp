@@ -128,6 +128,14 @@ constexpr Setter setters[] = {
      }},
     {"products",
      [](SolveSettings& s, std::string_view text) { s.power.product_budget = parse_integer("products", text, 1); }},
+    {"turn",
+     [](SolveSettings& s, std::string_view text) {
+       constexpr Word<std::optional<Turning>> words[] = {{"auto", std::nullopt},
+                                                         {"none", Turning::none},
+                                                         {"signs", Turning::signs},
+                                                         {"rotations", Turning::rotations}};
+       s.power.turning = choose("turn", text, words);
+     }},
     {"noise-norm",
      [](SolveSettings& s, std::string_view text) {
        s.power.noise_norm = parse_real("noise-norm", text);

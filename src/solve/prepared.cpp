@@ -164,6 +164,8 @@ void check(const Request& request) {
   settle(settings);
   require(settings.precision != Precision::mixed || !request.audit,
           "precision = mixed: takes no `audit`, which follows one arithmetic");
+  require(!request.audit || settings.power.turning.value_or(Turning::none) == Turning::none,
+          "turn: the `audit` follows products as they are");
   require(request.checkpoint_every >= 1,
           fmt::format("checkpoint-every = {}: must be at least 1", request.checkpoint_every));
 }

@@ -82,7 +82,8 @@ Plan choose(Index d, const OperatorFacts& facts, const PowerOptions& options) {
 
   const bool adaptive =
       options.momentum.rule == Momentum::Rule::automatic || options.momentum.rule == Momentum::Rule::paper;
-  const bool noisy = options.products.value_or(facts.noisy ? Products::noisy : Products::exact) == Products::noisy ||
+  const bool noisy = options.products.value_or(facts.noisy || facts.approximate ? Products::noisy : Products::exact) ==
+                         Products::noisy ||
                      options.method == SolveMethod::averaged;
   const bool averages = options.method == SolveMethod::averaged || (!options.method && may_average(options));
   require(!(adaptive && options.oversample == 0 && k < d),

@@ -411,6 +411,9 @@ PowerResult<S> accelerated_power(OperatorRef<S> A, const PowerOptions& options, 
   if (!papers.method) papers.method = SolveMethod::anpm;
   require(papers.method != SolveMethod::krylov,
           "method = krylov: accelerated_power() is anpm or averaged; call principal_subspace()");
+  require(papers.turning.value_or(Turning::none) == Turning::none,
+          fmt::format("turn = {}: accelerated_power() makes its products as they are; call principal_subspace()",
+                      name(*papers.turning)));
   return detail::power_iteration<S>(A, papers, hooks, {});
 }
 

@@ -1,8 +1,11 @@
 #include "hearsay/subspace.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "hearsay/error.hpp"
+#include "hearsay/operators/turned.hpp"
 #include "solver/choices.hpp"
 #include "solver/krylov.hpp"
 #include "solver/power.hpp"
@@ -22,10 +25,23 @@ const char* name(SolveMethod method) {
   return "unknown";
 }
 
+const char* name(Turning turning) {
+  switch (turning) {
+    case Turning::none:
+      return "none";
+    case Turning::signs:
+      return "signs";
+    case Turning::rotations:
+      return "rotations";
+  }
+  return "unknown";
+}
+
 template <class S>
 SolveMethod choose_method(OperatorRef<S> A, const PowerOptions& options, const Hooks<S>& hooks) {
   const OperatorFacts facts = A.facts();
-  const bool noisy = options.products.value_or(facts.noisy ? Products::noisy : Products::exact) == Products::noisy;
+  const bool noisy = options.products.value_or(facts.noisy || facts.approximate ? Products::noisy : Products::exact) ==
+                     Products::noisy;
   if (noisy && detail::may_average(options) && options.rank < A.dim()) return SolveMethod::averaged;
   const bool free = options.momentum.rule == Momentum::Rule::automatic && !options.damping && !options.extraction &&
                     options.products != Products::noisy && !options.qr_every && !options.oversample &&
@@ -43,6 +59,16 @@ SolveMethod choose_method(OperatorRef<S> A, const PowerOptions& options, const H
 template <class S>
 PowerResult<S> detail::subspace_from(OperatorRef<S> A, const PowerOptions& options, const Hooks<S>& hooks,
                                      const Known& known) {
+  const Turning turning = options.turning.value_or(A.facts().approximate ? Turning::rotations : Turning::none);
+  if (turning != Turning::none) {
+    const TurnedOperator<S> turned(A, turning, options.seed);
+    PowerOptions as_they_are = options;
+    as_they_are.turning = Turning::none;
+    PowerResult<S> result = subspace_from<S>(turned, as_they_are, hooks, known);
+    result.notes.push_back(
+        fmt::format("random {} around each product: errors that are alike every time average out", name(turning)));
+    return result;
+  }
   const SolveMethod method = options.method ? *options.method : choose_method<S>(A, options, hooks);
   if (method != SolveMethod::krylov) return power_iteration<S>(A, options, hooks, known);
   require(!A.facts().noisy, "method = krylov: needs exact products; use anpm");

@@ -195,6 +195,57 @@ TEST_F(Averages, FollowNoiseThatNobodyAnnounced) {
   EXPECT_LE(ratio, bar_factor);
 }
 
+// Of a basis in its eigenvectors every column is pushed the same way at every step.
+TEST_F(Averages, OfAConstantPushNeedRandomSigns) {
+  const auto push = adversarial_noise<double>(planted.U, 1e-4, 4);
+
+  const auto plain = solve(push, {.product_budget = 3000});
+  const auto turned = solve(push, {.product_budget = 3000, .turning = Turning::signs});
+
+  const double before = reference_sin_theta(U, plain.basis), after = reference_sin_theta(U, turned.basis);
+  EXPECT_EQ(plain.bar.kind, BarKind::indicative);
+  EXPECT_EQ(turned.bar.kind, BarKind::calibrated);
+  EXPECT_LE(after, before / 5);
+  EXPECT_LE(after / turned.bar.sin_theta, bar_factor);
+  EXPECT_GE(after / turned.bar.sin_theta, 1 / bar_factor);
+}
+
+// X and Y rounded to eight bits of their largest entry: the same errors whenever the same block is multiplied.
+TEST_F(Averages, OfRoundedProductsTurnTheBlockByThemselves) {
+  const auto rounded = [](auto&& block) {
+    const double step = block.cwiseAbs().maxCoeff() / 127;
+    return Block<double>((block / step).array().round() * step);
+  };
+  const CallbackOperator<double> callback(
+      300, [&](ConstBlockView<double> X, BlockView<double> Y) { Y = rounded(Block<double>(planted.A * rounded(X))); },
+      {.positive_semidefinite = true, .approximate = true});
+
+  const auto plain =
+      principal_subspace<double>(callback, {.rank = 5, .product_budget = 4000, .turning = Turning::none});
+  const auto turned = principal_subspace<double>(callback, {.rank = 5, .product_budget = 4000});
+
+  const double before = reference_sin_theta(U, plain.basis), after = reference_sin_theta(U, turned.basis);
+  EXPECT_EQ(turned.bar.kind, BarKind::calibrated);
+  EXPECT_LE(after, before / 2) << "not turned: " << before;
+  EXPECT_LE(after / turned.bar.sin_theta, bar_factor);
+  EXPECT_GE(after / turned.bar.sin_theta, 1 / bar_factor);
+}
+
+TEST_F(Averages, OfTurnedBlocksGoOnFromACheckpointToTheSameBits) {
+  const auto push = adversarial_noise<double>(planted.U, 1e-4, 4);
+  const PowerOptions options{.product_budget = 700, .turning = Turning::rotations};
+  std::optional<PowerState<double>> saved;
+  Hooks<double> hooks;
+  hooks.checkpoint_every = 33;
+  hooks.checkpoint = [&](const PowerState<double>& state) { saved = saved.value_or(state); };
+  const auto whole = solve(push, options, hooks);
+  ASSERT_TRUE(saved);
+  Hooks<double> from;
+  from.resume = &*saved;
+
+  EXPECT_EQ(solve(push, options, from).basis, whole.basis);
+}
+
 TEST(AveragesOfScaledMatrices, ScaleWithThem) {
   const auto planted = planted_spectrum(paper_spectrum(200, 4, 0.05), 3);
   const Block<double> large = 1e200 * planted.A;
