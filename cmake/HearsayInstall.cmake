@@ -57,7 +57,7 @@ list(JOIN openmp_libs " " openmp_libs)
 
 set(headers_left_out)
 hearsay_install_library(hearsay hearsayTargets PC hearsay DESCRIPTION "${PROJECT_DESCRIPTION}"
-  REQUIRES "eigen3 >= 3.4" CFLAGS "-DEIGEN_MAX_ALIGN_BYTES=64" PRIVATE_REQUIRES "fmt" PRIVATE_LIBS "${openmp_libs} -pthread")
+  REQUIRES "eigen3 >= 3.4" PRIVATE_REQUIRES "fmt" PRIVATE_LIBS "${openmp_libs} -pthread")
 if(HEARSAY_BUILD_IO)
   hearsay_install_library(hearsay_io hearsayIoTargets PC hearsay-io DESCRIPTION "Files and checkpoints of hearsay"
     REQUIRES "hearsay = ${PROJECT_VERSION}" PRIVATE_REQUIRES "fmt zlib libcrypto")
