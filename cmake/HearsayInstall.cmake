@@ -3,6 +3,16 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
+# What a static library hides, a program must not replace (HearsaySeal.cmake). Needs GNU's tools, and objects that are
+# machine code; the sanitizers' and gcov's tables do not survive it.
+set(sealable OFF)
+if(NOT BUILD_SHARED_LIBS AND CMAKE_SYSTEM_NAME STREQUAL "Linux" AND CMAKE_LINKER AND CMAKE_NM AND CMAKE_OBJCOPY
+   AND NOT "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_RELWITHDEBINFO}" MATCHES "-flto|-fsanitize|--coverage"
+   AND NOT CMAKE_INTERPROCEDURAL_OPTIMIZATION)
+  set(sealable ON)
+endif()
+option(HEARSAY_SEAL "Install static libraries that hide what shared ones hide" ${sealable})
+
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/hearsay)
 
 # From the folder of the .pc files back to the prefix, so that what is installed may be moved.
@@ -19,6 +29,16 @@ function(hearsay_install_library target name)
   install(TARGETS ${target} EXPORT ${name}
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  if(HEARSAY_SEAL AND NOT BUILD_SHARED_LIBS)
+    install(CODE "
+      set(folder \"${CMAKE_INSTALL_LIBDIR}\")
+      if(NOT IS_ABSOLUTE \"\${folder}\")
+        set(folder \"\${CMAKE_INSTALL_PREFIX}/\${folder}\")
+      endif()
+      execute_process(COMMAND \"${CMAKE_COMMAND}\" \"-DARCHIVE=\$ENV{DESTDIR}\${folder}/$<TARGET_FILE_NAME:${target}>\"
+        \"-DLINKER=${CMAKE_LINKER}\" \"-DNM=${CMAKE_NM}\" \"-DOBJCOPY=${CMAKE_OBJCOPY}\" \"-DAR=${CMAKE_AR}\"
+        -P \"${PROJECT_SOURCE_DIR}/cmake/HearsaySeal.cmake\" COMMAND_ERROR_IS_FATAL ANY)")
+  endif()
   install(EXPORT ${name} NAMESPACE hearsay:: DESTINATION ${package_dir})
   if(NOT BUILD_SHARED_LIBS)
     string(APPEND pc_REQUIRES " ${pc_PRIVATE_REQUIRES}")
@@ -37,7 +57,7 @@ list(JOIN openmp_libs " " openmp_libs)
 
 set(headers_left_out)
 hearsay_install_library(hearsay hearsayTargets PC hearsay DESCRIPTION "${PROJECT_DESCRIPTION}"
-  REQUIRES "eigen3 >= 3.4" CFLAGS "-DEIGEN_MAX_ALIGN_BYTES=64" PRIVATE_REQUIRES "fmt" PRIVATE_LIBS "${openmp_libs} -pthread")
+  REQUIRES "eigen3 >= 3.4" PRIVATE_REQUIRES "fmt" PRIVATE_LIBS "${openmp_libs} -pthread")
 if(HEARSAY_BUILD_IO)
   hearsay_install_library(hearsay_io hearsayIoTargets PC hearsay-io DESCRIPTION "Files and checkpoints of hearsay"
     REQUIRES "hearsay = ${PROJECT_VERSION}" PRIVATE_REQUIRES "fmt zlib libcrypto")

@@ -4,23 +4,13 @@
 // once and uses it p times, which measures 2-5 times faster than the column-major order at p <= 32.
 #pragma once
 
-// Blocks begin on a cache line. Memory is freed as it was allocated, so everyone who shares a block must agree on this.
-#ifndef EIGEN_MAX_ALIGN_BYTES
-#define EIGEN_MAX_ALIGN_BYTES 64
-#endif
-#include <Eigen/Core>
-#include <cstdint>
-static_assert(EIGEN_MAX_ALIGN_BYTES == 64,
-              "hearsay's blocks are aligned to 64 bytes: include hearsay before Eigen, or define "
-              "EIGEN_MAX_ALIGN_BYTES=64 (hearsay::hearsay does so for its users)");
+#include "hearsay/owned_matrix.hpp"
 
 namespace hearsay {
 
-using Index = Eigen::Index;
-
 /// d x p, row-major: iterates, data matrices, dense operators.
 template <class S>
-using Block = Eigen::Matrix<S, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Block = OwnedMatrix<S, Eigen::Dynamic, Eigen::RowMajor>;
 
 /// A block, or some of its columns or rows, seen in place.
 template <class S>
@@ -39,9 +29,9 @@ BorrowedBlock<S> borrow(const Block<S>& data) {
 
 /// p x p: Gram matrices, triangular factors, rotations.
 template <class S>
-using Small = Eigen::Matrix<S, Eigen::Dynamic, Eigen::Dynamic>;
+using Small = OwnedMatrix<S, Eigen::Dynamic, Eigen::ColMajor>;
 
 template <class S>
-using Vector = Eigen::Matrix<S, Eigen::Dynamic, 1>;
+using Vector = OwnedMatrix<S, 1, Eigen::ColMajor>;
 
 }  // namespace hearsay
