@@ -4,8 +4,8 @@
 option(HEARSAY_UNITY "Compile files of the same folder together" OFF)
 
 # hearsay_unity(name): eight files of a folder together at most; a file with a UNITY_GROUP of its own stays in that. The
-# kernels, compiled for three instruction sets, are left out: they must share nothing (docs/architecture.md). So is linalg,
-# whose files share no work: together they took as long as one by one.
+# kernels, compiled for three instruction sets, are left out: they must share nothing (docs/architecture.md). So is linalg
+# but for two files: the others took as long together as one by one.
 function(hearsay_unity name)
   if(NOT HEARSAY_UNITY)
     return()
