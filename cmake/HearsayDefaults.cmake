@@ -27,6 +27,7 @@ endif()
 
 include(HearsayHardening)
 include(HearsayPrecompile)
+include(HearsayUnity)
 
 # hearsay_target(name [LIBRARY]): the settings every target of ours shares, and those of what is below the doors.
 function(hearsay_target name)

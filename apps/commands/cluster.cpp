@@ -96,7 +96,7 @@ std::string cluster_text(const Clustering& made) {
               sizes.size() > shown ? ", ..." : "");
 }
 
-int run(Job job) {
+int run_cluster(Job job) {
   check(job);
   check_outputs(job);
   const Clustering made = cluster(job);
@@ -132,7 +132,7 @@ void add_cluster(CLI::App& root, Action& action) {
                  "  hearsay cluster ego-facebook -k 30 --clusters 40 --largest-component --tolerance 1e-6\n"
                  "  hearsay cluster friends.txt.gz -k 5 --embedding embedding.npy --json -",
        .options = in_cluster},
-      run);
+      run_cluster);
 }
 
 }  // namespace hearsay::app

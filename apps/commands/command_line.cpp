@@ -21,14 +21,14 @@ namespace hearsay::app {
 namespace {
 
 // What is asked for: a text, such as --help, or a command.
-struct Request {
+struct CommandLine {
   std::string what;
   std::optional<CLI::Success> text;
 };
 
 // Every rank must understand its command line, and all must be asked for the same.
-Request understood(CLI::App& root, int argc, char** argv, const Ranks& ranks) {
-  Request request;
+CommandLine understood(CLI::App& root, int argc, char** argv, const Ranks& ranks) {
+  CommandLine request;
   ranks.transport.everywhere([&] {
     try {
       root.parse(argc, argv);
@@ -67,7 +67,7 @@ int parse_and_run(int argc, char** argv, const Ranks& ranks) {
                          add_completion, add_reference})
     add(root, action);
   style_help(root);
-  const Request request = understood(root, argc, argv, ranks);
+  const CommandLine request = understood(root, argc, argv, ranks);
   if (request.text) return ranks.transport.rank() == 0 ? root.exit(*request.text) : done;
   return action();
 }

@@ -69,7 +69,7 @@ std::string download_text(const io::DownloadProgress& now) {
                      static_cast<double>(now.bytes_expected) / 1e6);
 }
 
-struct Request {
+struct FetchRequest {
   std::string name, to, sha256;
   bool quiet = false;
   int timeout_seconds = 3600;
@@ -90,7 +90,7 @@ io::Dataset with_digest(io::Dataset dataset, const std::string& sha256) {
   return dataset;
 }
 
-int fetch(const Request& request) {
+int fetch(const FetchRequest& request) {
   const io::Dataset dataset = with_digest(io::find_dataset(request.name), request.sha256);
   const fs::path directory = request.to.empty() ? data_directory() : fs::path(request.to);
   std::vector<fs::path> fetched;
@@ -132,7 +132,7 @@ void add_datasets(CLI::App& root, Action& action) {
       "  hearsay datasets                      (lists them)\n"
       "  hearsay pca digits -k 10\n"
       "  hearsay datasets fetch ego-facebook");
-  auto request = std::make_shared<Request>();
+  auto request = std::make_shared<FetchRequest>();
   const std::string names = "digits, fed-heart-disease, ego-facebook or amazon0302";
 
   app->add_subcommand("list", "Every data set, and whether it is here")->callback([&action] { action = list; });

@@ -137,7 +137,7 @@ Prepared prepare_everywhere(Job& job, const Ranks& launched) {
   return prepared;
 }
 
-int run(Job job, const Ranks& launched) {
+int run_decentralized(Job job, const Ranks& launched) {
   Transport& ranks = launched.transport;
   Prepared prepared = prepare_everywhere(job, launched);
   const Federation federation = federation_of(std::move(prepared.holding), job, ranks);
@@ -198,7 +198,7 @@ void add_decentralized(CLI::App& root, Action& action, const Ranks& ranks) {
            "  hearsay decentralized digits -k 9 --agents 10 --drop 0.3 --crash 4@12\n"
            "  mpirun --oversubscribe -n 10 hearsay decentralized digits -k 9        (an agent on each rank)",
        .options = in_decentralized},
-      [&ranks](const Job& job) { return run(job, ranks); });
+      [&ranks](const Job& job) { return run_decentralized(job, ranks); });
 }
 
 }  // namespace hearsay::app

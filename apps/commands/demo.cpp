@@ -19,7 +19,7 @@ namespace hearsay::app {
 
 namespace {
 
-constexpr Index dimension = 400, rank = 5;
+constexpr Index demo_dimension = 400, rank = 5;
 constexpr std::size_t iterations_drawn = 1401;  // enough to see the slowest at its floor
 constexpr double gap = 0.01, noise_norm = 1e-4, wanted_sine = 1e-2;
 
@@ -28,8 +28,8 @@ struct Example {
 };
 
 Example make_example() {
-  const Block<double> U = random_orthonormal<double>(dimension, dimension, {.seed = 1});
-  Vector<double> eigenvalues = Vector<double>::Constant(dimension, 0.5);
+  const Block<double> U = random_orthonormal<double>(demo_dimension, demo_dimension, {.seed = 1});
+  Vector<double> eigenvalues = Vector<double>::Constant(demo_dimension, 0.5);
   eigenvalues.head(rank).setOnes();
   eigenvalues(rank) = 1 - gap;
   return {U * eigenvalues.asDiagonal() * U.transpose(), U};
@@ -84,7 +84,7 @@ int run_demo(const std::filesystem::path& svg) {
       "A {0} x {0} matrix that nobody holds: all we can ask for is its product with a block of vectors, and every\n"
       "answer is off by an adversary's error of norm {1:g}. Wanted: its {2} leading eigenvectors. The next eigenvalue\n"
       "lies only {3:g}% below the {2}th.\n\n",
-      dimension, noise_norm, rank, 100 * gap);
+      demo_dimension, noise_norm, rank, 100 * gap);
 
   const Example example = make_example();
   const Run npm = solve(example, Momentum::none(), Damping::symmetric);

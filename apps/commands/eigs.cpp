@@ -25,7 +25,7 @@ Solution<double> solve_as_asked(const Job& job, const Matrix& matrix) {
   return job.solve.precision == Precision::single ? solve(job, matrix) : solve(job, in<double>(matrix));
 }
 
-int run(Job job) {
+int run_eigs(Job job) {
   check(job);
   check_outputs(job);
   const io::Data data = load_symmetric(job.input);
@@ -53,7 +53,7 @@ void add_eigs(CLI::App& root, Action& action) {
                          "  hearsay eigs laplacian.mtx.gz -k 20 --shift 4 --json result.json\n"
                          "  hearsay eigs kernel.npy -k 10 --noise gaussian:1e-3 --audit 0.05",
                .options = in_eigs},
-              run);
+              run_eigs);
 }
 
 }  // namespace hearsay::app

@@ -35,7 +35,7 @@ std::string data_directory_or_reason() {
   }
 }
 
-int run(const std::filesystem::path& json_path) {
+int show_info(const std::filesystem::path& json_path) {
   const Json json = {
       {"version", version},
       {"compiler", compiler()},
@@ -85,7 +85,7 @@ void add_info(CLI::App& root, Action& action) {
   app->footer("Examples:\n  hearsay info\n  hearsay info --json\n  hearsay info --limits");
   app->callback([app, json, wants_limits, &action] {
     const std::string path = app->count("--json") > 0 && json->empty() ? "-" : *json;
-    action = [path, wants_limits] { return *wants_limits ? show_limits(path) : run(path); };
+    action = [path, wants_limits] { return *wants_limits ? show_limits(path) : show_info(path); };
   });
 }
 

@@ -67,7 +67,7 @@ Analysis analyse_as_asked(const Job& job, const Data& data) {
   return job.solve.precision == Precision::single ? analyse(job, data) : analyse(job, in<double>(data));
 }
 
-int run(Job job) {
+int run_pca(Job job) {
   check(job);
   check_outputs(job);
   const Analysis analysis = [&job] {
@@ -106,7 +106,7 @@ void add_pca(CLI::App& root, Action& action) {
                          "  hearsay pca digits -k 10 --json -\n"
                          "  hearsay pca huge.npy -k 20 --stream --checkpoint huge.ckpt --tolerance 1e-6",
                .options = in_pca},
-              run);
+              run_pca);
 }
 
 }  // namespace hearsay::app

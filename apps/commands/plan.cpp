@@ -148,7 +148,7 @@ std::optional<PlannedTraffic> traffic_of(const Job& job, Index dimension, const 
   return planned;
 }
 
-int run(Job job) {
+int run_plan(Job job) {
   job.input = named_file(job);
   check_outputs(job);
   require(job.given.contains("rank"), "rank: must be given (-k K)");
@@ -199,7 +199,7 @@ void add_plan(CLI::App& root, Action& action) {
            "  hearsay plan --data digits -k 9 --split by-label --topology erdos:0.5 --rounds 5 --iterations 100\n"
            "  hearsay plan --matrix kernel.npy -k 5 --json plan.json",
        .options = in_plan},
-      run);
+      run_plan);
 }
 
 }  // namespace hearsay::app

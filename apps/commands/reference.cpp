@@ -31,7 +31,7 @@ std::string escaped(std::string_view text) {
   return safe;
 }
 
-std::string spelling(const OptionRecord& record) {
+std::string spelling_in_table(const OptionRecord& record) {
   std::string text;
   if (record.aliases.starts_with("-")) text = fmt::format("`{}`, ", record.aliases);
   text += fmt::format("`--{}{}{}`", record.name, record.metavar.empty() ? "" : " ", escaped(record.metavar));
@@ -55,7 +55,7 @@ std::string page() {
     for (const OptionRecord& record : option_table())
       if (record.group == group)
         text += fmt::format(
-            "| {} | {} | {} | {} | {} |\n", spelling(record), escaped(record.help), escaped(record.range),
+            "| {} | {} | {} | {} | {} |\n", spelling_in_table(record), escaped(record.help), escaped(record.range),
             record.default_text.empty() ? "" : fmt::format("`{}`", record.default_text), commands_of(record));
   }
   return text;

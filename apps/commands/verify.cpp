@@ -223,7 +223,7 @@ void check_numbers(const PlainJson& result, const PlainJson& provenance, const s
   check_words(result, V, *A, job, slack, findings);
 }
 
-int run(const std::string& path, std::string components) try {
+int run_verify(const std::string& path, std::string components) try {
   std::error_code unknown;
   if (!components.empty()) components = fs::absolute(components, unknown).string();  // from here, not from there
   const PlainJson result = parse_json(io::read_whole(path), path);
@@ -251,7 +251,7 @@ int run(const std::string& path, std::string components) try {
   refuse(path, "is no result of hearsay, or one that was changed");
 }
 
-struct Request {
+struct VerifyRequest {
   std::string result, components;
 };
 
@@ -259,7 +259,7 @@ struct Request {
 
 void add_verify(CLI::App& root, Action& action) {
   CLI::App* app = root.add_subcommand("verify", "Hold a result against its data once more");
-  auto request = std::make_shared<Request>();
+  auto request = std::make_shared<VerifyRequest>();
   app->add_option("RESULT.json", request->result, "What --json wrote")->type_name("")->required();
   app->add_option("--components", request->components, "The basis, where it is not where the run wrote it")
       ->type_name("FILE");
@@ -270,7 +270,8 @@ void add_verify(CLI::App& root, Action& action) {
       "Examples:\n"
       "  hearsay pca data.csv -k 5 --components basis.npy --json result.json\n"
       "  hearsay verify result.json");
-  app->callback([request, &action] { action = [request] { return run(request->result, request->components); }; });
+  app->callback(
+      [request, &action] { action = [request] { return run_verify(request->result, request->components); }; });
 }
 
 }  // namespace hearsay::app

@@ -72,7 +72,7 @@ experiments::AgentsRun* agents_of(experiments::Run& run) {
 }
 
 // The data set where it lies in the data directory, else the generated graph.
-void load_graph(GraphRun& run) {
+void load_graph_of(GraphRun& run) {
   constexpr std::string_view known[] = {"amazon0302", "generated"};
   if (std::find(std::begin(known), std::end(known), run.data) == std::end(known))
     throw DataError(
@@ -118,7 +118,7 @@ void load_data(experiments::Experiment& experiment) {
           return other.data == run->data && other.generated == run->generated;
         });
         if (same == graphs.end()) {
-          load_graph(*run);
+          load_graph_of(*run);
           same = graphs.insert(same, *run);
         }
         run->graph = same->graph;

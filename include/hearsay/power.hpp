@@ -22,6 +22,7 @@
 #include "hearsay/error_bar.hpp"
 #include "hearsay/export.hpp"
 #include "hearsay/operator.hpp"
+#include "hearsay/operators/turned.hpp"
 
 namespace hearsay {
 
@@ -49,12 +50,6 @@ enum class Products { exact, noisy };
 /// How the answer's k columns are taken from the block's p: the leading Ritz vectors, or the first k columns, which
 /// under noise keep the accuracy of a block of k.
 enum class Extraction { ritz, nested };
-
-/// What is done to the block before each product, and undone after it, so that errors which are the same every time
-/// average out (operators/turned.hpp). Random signs free constant errors of their mean; rounding is odd, and needs
-/// rotations.
-enum class Turning { none, signs, rotations };
-HEARSAY_API const char* name(Turning turning);
 
 /// How principal_subspace() (subspace.hpp) finds it. accelerated_power() is anpm unless it is told averaged, and
 /// refuses krylov.

@@ -155,7 +155,7 @@ void check(const Experiment& experiment) {
     require(claims.insert(claim.name).second, fmt::format("claim {}: must be there once", claim.name));
 }
 
-double median(std::vector<double> values) {
+double median_of_seeds(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t middle = values.size() / 2;
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
@@ -226,7 +226,7 @@ Band band(const Curve& curve, Abscissa against, bool logarithmic, std::size_t po
     band.x.push_back(place(curve.traces.front(), against, t));
     band.low.push_back(*low);
     band.high.push_back(*high);
-    band.median.push_back(median(std::move(values)));
+    band.median.push_back(median_of_seeds(std::move(values)));
   }
   return band;
 }

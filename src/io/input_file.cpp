@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint64_t unbounded = std::numeric_limits<std::uint64_t>::max();
 
-std::string reason(int error) { return std::generic_category().message(error); }
+std::string why_not(int error) { return std::generic_category().message(error); }
 
 }  // namespace
 
@@ -55,9 +55,9 @@ struct InputFile::State {
     }
     descriptor = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
     if (descriptor < 0 && errno == ENOENT) throw DataError(fmt::format("{}: no such file", name));
-    if (descriptor < 0) throw DataError(fmt::format("{}: cannot be opened: {}", name, reason(errno)));
+    if (descriptor < 0) throw DataError(fmt::format("{}: cannot be opened: {}", name, why_not(errno)));
     struct stat status {};
-    if (::fstat(descriptor, &status) != 0) throw DataError(fmt::format("{}: {}", name, reason(errno)));
+    if (::fstat(descriptor, &status) != 0) throw DataError(fmt::format("{}: {}", name, why_not(errno)));
     if (S_ISDIR(status.st_mode)) throw DataError(fmt::format("{}: is a directory, not a file", name));
     if (S_ISREG(status.st_mode)) bound = static_cast<std::uint64_t>(status.st_size);
   }
@@ -87,7 +87,7 @@ struct InputFile::State {
       const ssize_t count = ::read(descriptor, out.data() + filled, out.size() - filled);
       if (count == 0) break;
       if (count < 0 && errno == EINTR) continue;
-      if (count < 0) throw DataError(fmt::format("{}: cannot be read: {}", name, reason(errno)));
+      if (count < 0) throw DataError(fmt::format("{}: cannot be read: {}", name, why_not(errno)));
       filled += static_cast<std::size_t>(count);
     }
     return filled;

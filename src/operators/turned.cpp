@@ -6,6 +6,18 @@
 
 namespace hearsay {
 
+const char* name(Turning turning) {
+  switch (turning) {
+    case Turning::none:
+      return "none";
+    case Turning::signs:
+      return "signs";
+    case Turning::rotations:
+      return "rotations";
+  }
+  return "unknown";
+}
+
 template <class S>
 void TurnedOperator<S>::apply(ConstBlockView<S> X, BlockView<S> Y) const {
   const Index p = X.cols();

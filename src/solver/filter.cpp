@@ -8,7 +8,7 @@ namespace hearsay::detail {
 
 namespace {
 
-constexpr double nothing = std::numeric_limits<double>::infinity();
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // log |f(x)| and whether f and all polynomials before it are positive at x, which puts every zero below x (Sturm).
 struct Value {
@@ -26,7 +26,7 @@ Value evaluate(const std::vector<FilterStep>& steps, double x) {
       now = next;
       positive = positive && now > 0;
       const double size = std::max(std::abs(now), std::abs(before));
-      if (!(size > 0)) return {-nothing, false};
+      if (!(size > 0)) return {-infinity, false};
       if (size > 1e100 || size < 1e-100) {
         log_scale += std::log(size);
         now /= size;
@@ -64,7 +64,7 @@ Filter::Filter(std::vector<FilterStep> steps, Index columns, double norm_of_star
       positive_semidefinite_(positive_semidefinite) {
   for (const FilterStep& step : steps_) edge_ = std::max(edge_, step.shift + 2 * std::sqrt(step.beta));
   const Index points = 2 * degree(steps_) + 2;
-  log_damped_ = -nothing;
+  log_damped_ = -infinity;
   for (Index i = 0; i < points; ++i) {
     const double angle = M_PI * (static_cast<double>(i) + 0.5) / static_cast<double>(points);
     log_damped_ = std::max(log_damped_, evaluate(steps_, edge_ * (1 - std::cos(angle)) / 2).log_size);
@@ -74,7 +74,7 @@ Filter::Filter(std::vector<FilterStep> steps, Index columns, double norm_of_star
 
 double Filter::nothing_above(Index q, double theta_next, double largest) const {
   const double eta = least_shadow(columns_, q + 1, miss_probability / static_cast<double>(columns_));
-  if (!(eta > 0) || !(norm_of_start_ > 0) || steps_.empty()) return nothing;
+  if (!(eta > 0) || !(norm_of_start_ > 0) || steps_.empty()) return infinity;
   const auto excluded = [&](double x) {  // lambda_{q+1} >= x
     const double y = (x + std::max(0.0, theta_next)) / 2;
     const Value at_x = evaluate(steps_, x), at_y = evaluate(steps_, y);
@@ -84,7 +84,7 @@ double Filter::nothing_above(Index q, double theta_next, double largest) const {
     const double least = positive_semidefinite_ ? y / (1 + tau * tau) : (y - x * tau * tau) / (1 + tau * tau);
     return least > theta_next;
   };
-  if (!excluded(largest)) return nothing;
+  if (!excluded(largest)) return infinity;
   double yes = largest, no = std::max(0.0, theta_next);
   for (int i = 0; i < 40 && yes - no > 1e-3 * (yes - std::max(0.0, theta_next)); ++i) {
     const double middle = (yes + no) / 2;

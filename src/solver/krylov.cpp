@@ -30,7 +30,7 @@ namespace hearsay::detail {
 
 namespace {
 
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
 
 // Below what is asked for, so that the relation holds to it.
 template <class S>
@@ -112,7 +112,7 @@ class Krylov {
                        .noise = space_.noise(),
                        .theta_1 = theta(0),
                        .theta_k = theta(k_ - 1),
-                       .theta_next = n > k_ ? theta(k_) : unknown};
+                       .theta_next = n > k_ ? theta(k_) : not_known};
     entry.residual =
         relative_residual(theta.head(k_), std::ldexp(A_.facts().shift, -space_.exponent()), residuals.head(k_).norm());
     if (k_ == d_)
@@ -357,14 +357,14 @@ class Krylov {
                       .d = d_,
                       .all = space_.complete(),
                       .sound = !unsound,
-                      .estimate = unknown_start ? unknown : history_.back().sin_theta_estimate,
+                      .estimate = unknown_start ? not_known : history_.back().sin_theta_estimate,
                       .statement = proof_,
                       .frobenius = space_.frobenius(k_),
                       .random_columns = space_.shadow().columns()};
     const bool too_soon = may_lack_copies() || space_.blocks() < not_before_;
     if (!proved() && too_soon && !space_.complete())  // columns had no time to show what they hold
       evidence.estimate = history_.back().sin_theta_estimate = 1;
-    if (!ambiguous && n <= k_) evidence.estimate = unknown;
+    if (!ambiguous && n <= k_) evidence.estimate = not_known;
     certificate_ = certificate_of(evidence, options_.certify, ambiguous);
   }
 

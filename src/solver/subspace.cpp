@@ -25,18 +25,6 @@ const char* name(SolveMethod method) {
   return "unknown";
 }
 
-const char* name(Turning turning) {
-  switch (turning) {
-    case Turning::none:
-      return "none";
-    case Turning::signs:
-      return "signs";
-    case Turning::rotations:
-      return "rotations";
-  }
-  return "unknown";
-}
-
 template <class S>
 SolveMethod choose_method(OperatorRef<S> A, const PowerOptions& options, const Hooks<S>& hooks) {
   const OperatorFacts facts = A.facts();

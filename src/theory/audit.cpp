@@ -12,7 +12,7 @@
 namespace hearsay::theory {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double rounding = 1e-9;  // relative: noise scaled exactly to its bound must pass
 
@@ -90,9 +90,9 @@ AuditStep Audit::check(std::int64_t t, ConstBlockView<double> X, ConstBlockView<
   const Coverage covered = coverage(lambda_k_, lambda_next_, lambda_k_eff, two_sqrt_beta);
   const Parts angle = parts_of(U_, X);
   const Parts noise = parts_of(U_, Xi);
-  const double tangent = angle.inside_least > 0 ? angle.outside / angle.inside_least : infinity;
+  const double tangent = angle.inside_least > 0 ? angle.outside / angle.inside_least : infinite;
   const double h0 = t == 0 ? tangent : report_.h0;
-  const double shrunk = std::isinf(h0) ? infinity : h0 * decay_;  // infinity * 0 would be NaN
+  const double shrunk = std::isinf(h0) ? infinite : h0 * decay_;  // infinity * 0 would be NaN
   report_.h0 = h0;
 
   record({.iteration = t,

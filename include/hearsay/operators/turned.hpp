@@ -7,9 +7,14 @@
 #include "hearsay/block.hpp"
 #include "hearsay/export.hpp"
 #include "hearsay/operator.hpp"
-#include "hearsay/power.hpp"
 
 namespace hearsay {
+
+/// What is done to the block before each product, and undone after it, so that errors which are the same every time
+/// average out. Random signs free constant errors of their mean; rounding is odd, and needs
+/// rotations.
+enum class Turning { none, signs, rotations };
+HEARSAY_API const char* name(Turning turning);
 
 /// A(X T_t) T_t', T_t drawn afresh for product t: a diagonal of random signs, or a random rotation of the columns. It
 /// counts its products, as what it is made of does.

@@ -10,13 +10,14 @@ namespace {
 using test::planted_problem;
 using test::Problem;
 
-DecentralizedResult run(const Problem& problem, MessagePrecision precision, DecentralizedOptions options) {
+DecentralizedResult run_with_messages(const Problem& problem, MessagePrecision precision,
+                                      DecentralizedOptions options) {
   LocalNetwork net(problem.W, precision);
   options.rank = problem.k;
   return decentralized_pca(net, problem.operators(), options);
 }
 
-double worst_sine(const Problem& problem, const DecentralizedResult& result) {
+double worst_sine_of(const Problem& problem, const DecentralizedResult& result) {
   double worst = 0;
   for (const auto& basis : result.bases) worst = std::max(worst, sin_theta<double>(problem.U, basis));
   return worst;
@@ -27,10 +28,10 @@ TEST(RoundedMessages, LeaveTrackedMethodsExact) {
 
   for (const Algorithm algorithm : {Algorithm::deepca, Algorithm::adeepca})
     for (const MessagePrecision precision : {MessagePrecision::real32, MessagePrecision::bfloat16}) {
-      const auto result = run(problem, precision, {.algorithm = algorithm, .tolerance = 1e-11});
+      const auto result = run_with_messages(problem, precision, {.algorithm = algorithm, .tolerance = 1e-11});
 
       EXPECT_EQ(result.status, Status::converged) << name(algorithm) << ' ' << name(precision);
-      EXPECT_LE(worst_sine(problem, result), 1e-9) << name(algorithm) << ' ' << name(precision);
+      EXPECT_LE(worst_sine_of(problem, result), 1e-9) << name(algorithm) << ' ' << name(precision);
       EXPECT_LE(result.message_noise.last, 1e-11);
       EXPECT_GT(result.message_noise.largest, 0);
       EXPECT_LE(result.message_noise.largest, 2 * unit_roundoff(precision));
@@ -42,11 +43,11 @@ TEST(RoundedMessages, LeaveTheFloorOfUntrackedMethodsWhereItIs) {
 
   for (const Algorithm algorithm : {Algorithm::depm, Algorithm::adepm}) {
     const DecentralizedOptions options{.algorithm = algorithm, .rounds = 6, .max_iterations = 150, .tolerance = 0};
-    const auto exact = run(problem, MessagePrecision::real64, options);
-    const auto result = run(problem, MessagePrecision::bfloat16, options);
+    const auto exact = run_with_messages(problem, MessagePrecision::real64, options);
+    const auto result = run_with_messages(problem, MessagePrecision::bfloat16, options);
 
-    EXPECT_GT(worst_sine(problem, exact), 1e-6);
-    EXPECT_LE(worst_sine(problem, result), 2 * worst_sine(problem, exact)) << name(algorithm);
+    EXPECT_GT(worst_sine_of(problem, exact), 1e-6);
+    EXPECT_LE(worst_sine_of(problem, result), 2 * worst_sine_of(problem, exact)) << name(algorithm);
     EXPECT_GT(result.message_noise.last, 0);
     EXPECT_GE(result.disagreement, result.message_noise.last);
   }
@@ -57,11 +58,11 @@ TEST(RoundedMessages, ConvergeOnRealDataInHalfAndAQuarterOfTheBytes) {
   if (!problems) GTEST_SKIP() << "HEARSAY_DATA is not set";
 
   for (const Problem& problem : *problems) {
-    const auto exact = run(problem, MessagePrecision::real64, {.damping = problem.damping});
+    const auto exact = run_with_messages(problem, MessagePrecision::real64, {.damping = problem.damping});
     for (const MessagePrecision precision : {MessagePrecision::real32, MessagePrecision::bfloat16}) {
-      const auto result = run(problem, precision, {.damping = problem.damping});
+      const auto result = run_with_messages(problem, precision, {.damping = problem.damping});
       EXPECT_EQ(result.status, Status::converged) << problem.name << ' ' << name(precision);
-      EXPECT_LE(worst_sine(problem, result), 1e-7) << problem.name << ' ' << name(precision);
+      EXPECT_LE(worst_sine_of(problem, result), 1e-7) << problem.name << ' ' << name(precision);
       // 1.04 to 1.15 times as many over six starts of digits; the last bits of a start move a coarsely rounded run.
       EXPECT_LE(static_cast<double>(result.traffic.rounds), 1.25 * static_cast<double>(exact.traffic.rounds))
           << problem.name << ' ' << name(precision);

@@ -15,7 +15,7 @@ using test::Problem;
 // A long ring of agents that see very different data.
 Problem hard_problem() { return planted_problem(16, 480, 24, 3, 0.9, 21); }
 
-DecentralizedResult run(const Problem& problem, DecentralizedOptions options) {
+DecentralizedResult run_rounds(const Problem& problem, DecentralizedOptions options) {
   LocalNetwork net(problem.W);
   options.rank = problem.k;
   return decentralized_pca(net, problem.operators(), options, {.reference = &problem.U});
@@ -24,8 +24,8 @@ DecentralizedResult run(const Problem& problem, DecentralizedOptions options) {
 TEST(AutomaticRounds, SettleForATrackedMethodAndGrowForAnUntrackedOne) {
   const Problem problem = hard_problem();
 
-  const auto tracked = run(problem, {.algorithm = Algorithm::adeepca, .tolerance = 1e-11});
-  const auto untracked = run(problem, {.algorithm = Algorithm::adepm, .tolerance = 1e-11});
+  const auto tracked = run_rounds(problem, {.algorithm = Algorithm::adeepca, .tolerance = 1e-11});
+  const auto untracked = run_rounds(problem, {.algorithm = Algorithm::adepm, .tolerance = 1e-11});
 
   EXPECT_EQ(tracked.status, Status::converged);
   EXPECT_EQ(untracked.status, Status::converged);
@@ -37,7 +37,7 @@ TEST(AutomaticRounds, WorkWithEveryKindOfGossip) {
   const Problem problem = hard_problem();
   std::vector<std::int64_t> rounds;
   for (const GossipKind kind : {GossipKind::chebyshev, GossipKind::accelerated, GossipKind::plain}) {
-    const auto result = run(problem, {.gossip = kind, .tolerance = 1e-10});
+    const auto result = run_rounds(problem, {.gossip = kind, .tolerance = 1e-10});
 
     EXPECT_EQ(result.status, Status::converged) << name(kind);
     rounds.push_back(result.traffic.rounds);
@@ -47,7 +47,7 @@ TEST(AutomaticRounds, WorkWithEveryKindOfGossip) {
 }
 
 TEST(AutomaticRounds, KeepTheNoiseBelowTheResidual) {
-  const auto result = run(hard_problem(), {.tolerance = 1e-10});
+  const auto result = run_rounds(hard_problem(), {.tolerance = 1e-10});
 
   for (const auto& entry : result.history)
     if (entry.t >= 20) {
@@ -59,7 +59,7 @@ TEST(TooFewRounds, AreNoticedAndRaisedByTrackedMethods) {
   const Problem problem = hard_problem();
 
   for (const Algorithm algorithm : {Algorithm::deepca, Algorithm::adeepca}) {
-    const auto result = run(problem, {.algorithm = algorithm, .rounds = 1, .tolerance = 1e-10});
+    const auto result = run_rounds(problem, {.algorithm = algorithm, .rounds = 1, .tolerance = 1e-10});
 
     EXPECT_EQ(result.status, Status::converged);
     EXPECT_GE(result.restarts, 1);
@@ -73,7 +73,7 @@ TEST(TooFewRounds, AreNoticedAndRaisedByTrackedMethods) {
 
 TEST(TooFewRounds, AreKeptWhenTheCallerInsists) {
   const auto result =
-      run(hard_problem(), {.rounds = 1, .raise_rounds = false, .max_iterations = 200, .tolerance = 1e-10});
+      run_rounds(hard_problem(), {.rounds = 1, .raise_rounds = false, .max_iterations = 200, .tolerance = 1e-10});
 
   EXPECT_EQ(result.status, Status::iteration_limit);
   EXPECT_EQ(result.restarts, 0);
@@ -83,7 +83,7 @@ TEST(TooFewRounds, AreKeptWhenTheCallerInsists) {
 TEST(EnoughRounds, AreNeverRaised) {
   for (const Algorithm algorithm : {Algorithm::deepca, Algorithm::adeepca}) {
     const auto result =
-        run(hard_problem(), {.algorithm = algorithm, .rounds = 25, .max_iterations = 3000, .tolerance = 1e-10});
+        run_rounds(hard_problem(), {.algorithm = algorithm, .rounds = 25, .max_iterations = 3000, .tolerance = 1e-10});
 
     EXPECT_EQ(result.status, Status::converged) << name(algorithm);
     EXPECT_EQ(result.restarts, 0) << name(algorithm);

@@ -24,7 +24,7 @@ Block<double> average(const std::vector<Op>& agents) {
   return dense;
 }
 
-std::string refusal(const auto& make) {
+std::string shards_refusal(const auto& make) {
   try {
     (void)make();
   } catch (const InvalidArgument& error) {
@@ -58,7 +58,7 @@ TEST(Split, ByLabelMakesOneAgentPerLabel) {
 
 TEST(Split, AsGivenMayLeaveAnAgentWithNothing) {
   EXPECT_EQ(given_split(std::vector<std::int32_t>{2, 0, 2}, 3), (Split{{1}, {}, {0, 2}}));
-  EXPECT_EQ(refusal([] {
+  EXPECT_EQ(shards_refusal([] {
               return given_split(std::vector<std::int32_t>{0, 3}, 3);
             }),
             "row 1 is given to agent 3: must lie in [0, 3)");
@@ -113,7 +113,8 @@ TEST(CovarianceShards, AreDividedAsThoseOfPca) {
 TEST(CovarianceShards, RefuseTablesOfDifferentWidth) {
   const std::vector<Block<double>> tables{random_block(4, 3, 0), random_block(4, 2, 0)};
 
-  EXPECT_EQ(refusal([&] { return covariance_shards(tables); }), "shard 1 has 2 columns: must have 3, as shard 0 has");
+  EXPECT_EQ(shards_refusal([&] { return covariance_shards(tables); }),
+            "shard 1 has 2 columns: must have 3, as shard 0 has");
 }
 
 TEST(NodeOperators, AverageToTheNormalisedGraph) {

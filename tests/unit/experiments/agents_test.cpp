@@ -14,14 +14,14 @@ std::shared_ptr<const Agents> ring_of_four() {
   return std::make_shared<Agents>(covariance_shards(data, contiguous_split(200, 4)), GossipMatrix::ring(4));
 }
 
-AgentsRun small_run(Algorithm algorithm, Index rounds) {
+AgentsRun small_agents_run(Algorithm algorithm, Index rounds) {
   return {.data = "random", .agents = ring_of_four(), .algorithm = algorithm, .rounds = rounds, .iterations = 120};
 }
 
 TEST(AgentsRun, EndsAtAFloorThatRoundsLowerUnlessTheMethodTracks) {
-  const double few = trace(small_run(Algorithm::adepm, 3), 1).error.back();
-  const double many = trace(small_run(Algorithm::adepm, 12), 1).error.back();
-  const double tracked = trace(small_run(Algorithm::adeepca, 3), 1).error.back();
+  const double few = trace(small_agents_run(Algorithm::adepm, 3), 1).error.back();
+  const double many = trace(small_agents_run(Algorithm::adepm, 12), 1).error.back();
+  const double tracked = trace(small_agents_run(Algorithm::adeepca, 3), 1).error.back();
 
   EXPECT_GT(few, 1e-4);
   EXPECT_LT(many, few / 10);
@@ -29,7 +29,7 @@ TEST(AgentsRun, EndsAtAFloorThatRoundsLowerUnlessTheMethodTracks) {
 }
 
 TEST(AgentsRun, CountsRoundsAndBytes) {
-  const Trace run = trace(small_run(Algorithm::depm, 5), 1);
+  const Trace run = trace(small_agents_run(Algorithm::depm, 5), 1);
 
   ASSERT_EQ(run.error.size(), run.rounds.size());
   ASSERT_EQ(run.error.size(), run.bytes.size());
@@ -38,7 +38,7 @@ TEST(AgentsRun, CountsRoundsAndBytes) {
 }
 
 TEST(AgentsRun, KnowsTheAnswerOfAllTheData) {
-  const AgentsRun run = small_run(Algorithm::adepm, 5);
+  const AgentsRun run = small_agents_run(Algorithm::adepm, 5);
   const Trace done = trace(run, 1);
 
   EXPECT_NEAR(done.facts.at("gap_of_W"), 0.5, 1e-12);
@@ -48,7 +48,7 @@ TEST(AgentsRun, KnowsTheAnswerOfAllTheData) {
 
 TEST(AgentsRun, RefusesToRunWithoutItsData) {
   EXPECT_THROW(trace(AgentsRun{.data = "heart"}, 1), InvalidArgument);
-  AgentsRun run = small_run(Algorithm::depm, 5);
+  AgentsRun run = small_agents_run(Algorithm::depm, 5);
   run.rank = 8;
   EXPECT_THROW(trace(run, 1), InvalidArgument);
 }

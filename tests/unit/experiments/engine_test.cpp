@@ -7,7 +7,7 @@
 namespace hearsay::experiments {
 namespace {
 
-PlantedRun small_run(double fraction) {
+PlantedRun small_engine_run(double fraction) {
   return {.spectrum = {.dimension = 40, .rank = 3, .gap = 0.1},
           .momentum = {MomentumChoice::Rule::times_optimal, fraction},
           .iterations = 150};
@@ -16,8 +16,11 @@ PlantedRun small_run(double fraction) {
 Experiment small_experiment() {
   Experiment experiment{.name = "small", .title = "t", .caption = {}, .seeds = {1, 2, 3}, .panels = {}, .claims = {}};
   for (const char* name : {"one", "two"})
-    experiment.panels.push_back(
-        {.name = name, .title = name, .x = {}, .y = {}, .curves = {{"plain", small_run(0)}, {"best", small_run(1)}}});
+    experiment.panels.push_back({.name = name,
+                                 .title = name,
+                                 .x = {},
+                                 .y = {},
+                                 .curves = {{"plain", small_engine_run(0)}, {"best", small_engine_run(1)}}});
   experiment.claims.push_back({.name = "faster",
                                .says = "s",
                                .panel = "two",
@@ -92,7 +95,7 @@ TEST(Experiments, StopWhenToldToAndLeaveTheThreadsAsTheyWere) {
 
 TEST(Experiments, PassOnWhatARunThrows) {
   Experiment experiment = small_experiment();
-  auto run_without_gap = small_run(1);
+  auto run_without_gap = small_engine_run(1);
   run_without_gap.spectrum.gap = 2;
   experiment.panels[0].curves[0].run = run_without_gap;
 

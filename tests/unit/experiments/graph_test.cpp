@@ -9,7 +9,7 @@
 namespace hearsay::experiments {
 namespace {
 
-GraphRun small_run(double sigma, bool accelerated) {
+GraphRun small_graph_run(double sigma, bool accelerated) {
   return {.graph = std::make_shared<Graph>(planted_partition(400, 4, 12, 1, 3)),
           .stand_in = true,
           .rank = 4,
@@ -19,7 +19,7 @@ GraphRun small_run(double sigma, bool accelerated) {
 }
 
 TEST(GraphRun, EndsAtTheEigenvalueBelowTheSubspaceWhereNothingIsNoisy) {
-  const GraphRun run = small_run(0, true);
+  const GraphRun run = small_graph_run(0, true);
   const double best = dense_eigen<double>(NormalisedGraph<double>(*run.graph)).values(run.rank);
 
   const Trace done = trace(run, 1);
@@ -30,7 +30,7 @@ TEST(GraphRun, EndsAtTheEigenvalueBelowTheSubspaceWhereNothingIsNoisy) {
 }
 
 TEST(GraphRun, KeepsTheNormOfTheNoiseOnASmallerGraph) {
-  const Trace done = trace(small_run(1e-3, false), 1);
+  const Trace done = trace(small_graph_run(1e-3, false), 1);
 
   EXPECT_NEAR(done.facts.at("sigma") * std::sqrt(done.facts.at("nodes")), 1e-3 * std::sqrt(262111.0), 1e-12);
   EXPECT_EQ(done.facts.at("generated"), 1);
@@ -38,7 +38,7 @@ TEST(GraphRun, KeepsTheNormOfTheNoiseOnASmallerGraph) {
 
 TEST(GraphRun, RefusesToRunWithoutItsGraph) {
   EXPECT_THROW(trace(GraphRun{}, 1), InvalidArgument);
-  GraphRun run = small_run(0, true);
+  GraphRun run = small_graph_run(0, true);
   run.rank = 399;
   EXPECT_THROW(trace(run, 1), InvalidArgument);
 }

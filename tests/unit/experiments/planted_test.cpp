@@ -11,7 +11,7 @@
 namespace hearsay::experiments {
 namespace {
 
-PlantedRun small_run(double momentum_value = 1) {
+PlantedRun small_planted_run(double momentum_value = 1) {
   return {.spectrum = {.dimension = 60, .rank = 4, .gap = 0.1},
           .noise_level = 1e-4,
           .momentum = {MomentumChoice::Rule::times_optimal, momentum_value},
@@ -46,7 +46,7 @@ std::vector<double> turned(const PlantedRun& run, std::uint64_t seed) {
 
 TEST(PlantedRun, InTheEigenbasisIsTheRunOnTheTurnedMatrix) {
   for (const double fraction : {0.0, 0.9, 1.0}) {
-    const PlantedRun run = small_run(fraction);
+    const PlantedRun run = small_planted_run(fraction);
 
     const Trace here = trace(run, 3);
     const std::vector<double> there = turned(run, 3);
@@ -57,25 +57,25 @@ TEST(PlantedRun, InTheEigenbasisIsTheRunOnTheTurnedMatrix) {
 }
 
 TEST(PlantedRun, GivesTheSameBitsAgainAndOthersForAnotherSeed) {
-  EXPECT_EQ(trace(small_run(), 1).error, trace(small_run(), 1).error);
-  EXPECT_NE(trace(small_run(), 1).error, trace(small_run(), 2).error);
+  EXPECT_EQ(trace(small_planted_run(), 1).error, trace(small_planted_run(), 1).error);
+  EXPECT_NE(trace(small_planted_run(), 1).error, trace(small_planted_run(), 2).error);
 }
 
 TEST(PlantedRun, StartsTheAdaptiveMethodFromTheColumnsOfTheOthers) {
-  PlantedRun adaptive = small_run();
+  PlantedRun adaptive = small_planted_run();
   adaptive.momentum = {MomentumChoice::Rule::paper, 0};
 
-  EXPECT_NEAR(trace(adaptive, 5).error.front(), trace(small_run(), 5).error.front(), 1e-12);
+  EXPECT_NEAR(trace(adaptive, 5).error.front(), trace(small_planted_run(), 5).error.front(), 1e-12);
 }
 
 TEST(PlantedRun, PredictsTheFloorOfAdversarialNoise) {
-  const Trace run = trace(small_run(), 1);
+  const Trace run = trace(small_planted_run(), 1);
 
   EXPECT_NEAR(run.error.back() / run.facts.at("predicted_floor"), 1, 0.15);
 }
 
 TEST(PlantedRun, PredictsTheFloorOfWhiteNoiseAndWhatMomentumMakesOfIt) {
-  PlantedRun plain = small_run();
+  PlantedRun plain = small_planted_run();
   plain.spectrum = {.dimension = 300, .rank = 5, .gap = 0.05};
   plain.noise = NoiseChoice::Kind::sphere;
   plain.momentum.value = 0;
@@ -94,7 +94,7 @@ TEST(PlantedRun, PredictsTheFloorOfWhiteNoiseAndWhatMomentumMakesOfIt) {
 }
 
 TEST(PlantedRun, TellsWhatAnAdaptiveMomentumCameTo) {
-  PlantedRun run = small_run();
+  PlantedRun run = small_planted_run();
   run.noise = NoiseChoice::Kind::none;
   run.momentum = {MomentumChoice::Rule::automatic, 0};
 
@@ -116,13 +116,13 @@ TEST(PlantedRun, TakesItsMomentumFromTheSpectrum) {
 }
 
 TEST(PlantedRun, RefusesASpectrumThatIsNone) {
-  PlantedRun run = small_run();
+  PlantedRun run = small_planted_run();
   run.spectrum.rank = 60;
   EXPECT_THROW(trace(run, 1), InvalidArgument);
-  run = small_run();
+  run = small_planted_run();
   run.spectrum.gap = 0;
   EXPECT_THROW(trace(run, 1), InvalidArgument);
-  run = small_run();
+  run = small_planted_run();
   run.spectrum.rest = 0.95;
   EXPECT_THROW(trace(run, 1), InvalidArgument);
 }

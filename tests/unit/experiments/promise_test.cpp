@@ -10,7 +10,7 @@
 namespace hearsay::experiments {
 namespace {
 
-PromiseRun small_run() {
+PromiseRun small_promise_run() {
   Block<double> data = test::random_block(200, 8, 3);
   for (Index j = 0; j < 8; ++j) data.col(j) *= std::pow(0.7, static_cast<double>(j));
   return {.agents = {.data = "random",
@@ -21,7 +21,7 @@ PromiseRun small_run() {
 }
 
 TEST(PromiseRun, IsKeptByEveryAgentFromTToTwiceT) {
-  const Trace run = trace(small_run(), 1);
+  const Trace run = trace(small_promise_run(), 1);
 
   EXPECT_LE(run.facts.at("worst_over_level"), 1);
   EXPECT_GE(static_cast<double>(run.error.size()), 2 * run.facts.at("T"));
@@ -29,7 +29,7 @@ TEST(PromiseRun, IsKeptByEveryAgentFromTToTwiceT) {
 }
 
 TEST(PromiseRun, HasAMeanIterateWhoseNoiseTheProofBounds) {
-  const Trace run = trace(small_run(), 1);
+  const Trace run = trace(small_promise_run(), 1);
 
   EXPECT_LE(run.facts.at("noise_over_allowed"), 1);
   EXPECT_GT(run.facts.at("noise_over_allowed"), 0);
@@ -39,7 +39,7 @@ TEST(PromiseRun, HasAMeanIterateWhoseNoiseTheProofBounds) {
 }
 
 TEST(PromiseRun, BreaksItsConditionsWithTooFewRounds) {
-  PromiseRun few = small_run();
+  PromiseRun few = small_promise_run();
   few.rounds = 2;
 
   const Trace run = trace(few, 1);
@@ -50,7 +50,7 @@ TEST(PromiseRun, BreaksItsConditionsWithTooFewRounds) {
 }
 
 TEST(PromiseRun, RefusesALevelThatIsNoSine) {
-  PromiseRun run = small_run();
+  PromiseRun run = small_promise_run();
   run.level = 1;
   EXPECT_THROW(trace(run, 1), InvalidArgument);
 }

@@ -11,7 +11,7 @@
 namespace hearsay::experiments {
 namespace {
 
-RoundsRun small_run(Algorithm algorithm, std::vector<Index> rounds) {
+RoundsRun small_rounds_run(Algorithm algorithm, std::vector<Index> rounds) {
   Block<double> data = test::random_block(200, 8, 3);
   for (Index j = 0; j < 8; ++j) data.col(j) *= std::pow(0.7, static_cast<double>(j));
   return {.agents = {.data = "random",
@@ -24,7 +24,7 @@ RoundsRun small_run(Algorithm algorithm, std::vector<Index> rounds) {
 }
 
 TEST(RoundsRun, FindsTheSmallestNumberOfRoundsThatGetsThere) {
-  const Trace done = trace(small_run(Algorithm::adepm, {1, 2, 4, 8, 16, 20}), 1);
+  const Trace done = trace(small_rounds_run(Algorithm::adepm, {1, 2, 4, 8, 16, 20}), 1);
 
   ASSERT_EQ(done.swept, (std::vector<double>{1, 2, 4, 8, 16, 20}));
   EXPECT_TRUE(std::isinf(done.error.front())) << "one round leaves a floor above the level";
@@ -37,7 +37,7 @@ TEST(RoundsRun, FindsTheSmallestNumberOfRoundsThatGetsThere) {
 }
 
 TEST(RoundsRun, AgreesWithTheWholeRun) {
-  const RoundsRun sweep = small_run(Algorithm::adeepca, {3});
+  const RoundsRun sweep = small_rounds_run(Algorithm::adeepca, {3});
   AgentsRun whole = sweep.agents;
   whole.rounds = 3;
 
@@ -49,7 +49,8 @@ TEST(RoundsRun, AgreesWithTheWholeRun) {
 }
 
 TEST(RoundsRun, PromisesOnlyWhatIsProved) {
-  const Trace proved = trace(small_run(Algorithm::adepm, {16}), 1), ours = trace(small_run(Algorithm::adeepca, {4}), 1);
+  const Trace proved = trace(small_rounds_run(Algorithm::adepm, {16}), 1),
+              ours = trace(small_rounds_run(Algorithm::adeepca, {4}), 1);
 
   EXPECT_GE(proved.facts.at("promised_rounds"), proved.facts.at("least_rounds"));
   EXPECT_TRUE(proved.facts.contains("promised_by_xu"));
@@ -57,8 +58,8 @@ TEST(RoundsRun, PromisesOnlyWhatIsProved) {
 }
 
 TEST(RoundsRun, RefusesRoundsOutOfOrder) {
-  EXPECT_THROW(trace(small_run(Algorithm::depm, {4, 2}), 1), InvalidArgument);
-  EXPECT_THROW(trace(small_run(Algorithm::depm, {}), 1), InvalidArgument);
+  EXPECT_THROW(trace(small_rounds_run(Algorithm::depm, {4, 2}), 1), InvalidArgument);
+  EXPECT_THROW(trace(small_rounds_run(Algorithm::depm, {}), 1), InvalidArgument);
 }
 
 }  // namespace

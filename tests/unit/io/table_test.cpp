@@ -17,34 +17,34 @@ namespace {
 using test::expect_error;
 using Names = std::vector<std::string>;
 
-const Block<double> two_by_three = (Block<double>(2, 3) << 1, 2, 3, 4, 5, 6).finished();
+const Block<double> table_of_six = (Block<double>(2, 3) << 1, 2, 3, 4, 5, 6).finished();
 
 Block<double> values_of(std::string_view text, const TableOptions& options = {}) {
   return parse_table(text, "t.csv", options).values;
 }
 
 TEST(Table, FindsTheDelimiter) {
-  EXPECT_EQ(values_of("1,2,3\n4,5,6\n"), two_by_three);
-  EXPECT_EQ(values_of("1;2;3\n4;5;6\n"), two_by_three);
-  EXPECT_EQ(values_of("1\t2\t3\n4\t5\t6\n"), two_by_three);
-  EXPECT_EQ(values_of("1 2 3\n4 5 6\n"), two_by_three);
-  EXPECT_EQ(values_of("  1   2 \t 3\n 4  5  6  \n"), two_by_three);
-  EXPECT_EQ(values_of("1, 2, 3\n4, 5, 6\n"), two_by_three);
-  EXPECT_EQ(values_of("1,\t2,\t3\n4,\t5,\t6\n"), two_by_three);
+  EXPECT_EQ(values_of("1,2,3\n4,5,6\n"), table_of_six);
+  EXPECT_EQ(values_of("1;2;3\n4;5;6\n"), table_of_six);
+  EXPECT_EQ(values_of("1\t2\t3\n4\t5\t6\n"), table_of_six);
+  EXPECT_EQ(values_of("1 2 3\n4 5 6\n"), table_of_six);
+  EXPECT_EQ(values_of("  1   2 \t 3\n 4  5  6  \n"), table_of_six);
+  EXPECT_EQ(values_of("1, 2, 3\n4, 5, 6\n"), table_of_six);
+  EXPECT_EQ(values_of("1,\t2,\t3\n4,\t5,\t6\n"), table_of_six);
 }
 
 TEST(Table, TakesTheDelimiterItIsGiven) {
-  EXPECT_EQ(values_of("1|2|3\n4|5|6\n", {.label_column = "", .delimiter = '|'}), two_by_three);
-  EXPECT_EQ(values_of("1 2 3\n4\t5 6\n", {.label_column = "", .delimiter = ' '}), two_by_three);
+  EXPECT_EQ(values_of("1|2|3\n4|5|6\n", {.label_column = "", .delimiter = '|'}), table_of_six);
+  EXPECT_EQ(values_of("1 2 3\n4\t5 6\n", {.label_column = "", .delimiter = ' '}), table_of_six);
 }
 
 TEST(Table, DoesNotMindHowLinesEnd) {
-  EXPECT_EQ(values_of("1,2,3\n4,5,6"), two_by_three);
-  EXPECT_EQ(values_of("1,2,3\r\n4,5,6\r\n"), two_by_three);
-  EXPECT_EQ(values_of("\n1,2,3\n\n  \n4,5,6\n\n\n"), two_by_three);
+  EXPECT_EQ(values_of("1,2,3\n4,5,6"), table_of_six);
+  EXPECT_EQ(values_of("1,2,3\r\n4,5,6\r\n"), table_of_six);
+  EXPECT_EQ(values_of("\n1,2,3\n\n  \n4,5,6\n\n\n"), table_of_six);
   EXPECT_EQ(values_of("\xef\xbb\xbf"
                       "1,2,3\n4,5,6\n"),
-            two_by_three);
+            table_of_six);
 }
 
 TEST(Table, ReadsNumbersInEveryDress) {
@@ -96,7 +96,7 @@ TEST(Table, RoundsEveryNumberAsTheStandardLibraryDoes) {
 TEST(Table, KnowsAHeaderWhenItSeesOne) {
   const Table table = parse_table("height, \"weight, kg\" ,\"say \"\"hi\"\"\"\n1,2,3\n4,5,6\n", "t.csv");
 
-  EXPECT_EQ(table.values, two_by_three);
+  EXPECT_EQ(table.values, table_of_six);
   EXPECT_EQ(table.column_names, (Names{"height", "weight, kg", "say \"hi\""}));
   EXPECT_TRUE(table.labels.empty());
 }
@@ -183,10 +183,10 @@ TEST(TableCsv, IsNotWrittenWithNamesThatDoNotFit) {
 
   expect_error<InvalidArgument>(
       [&] {
-        write_table_csv(path, two_by_three, {"a", "b"});
+        write_table_csv(path, table_of_six, {"a", "b"});
       },
       {"2 column names", "3 columns"});
-  expect_error<InvalidArgument>([&] { write_table_csv(path, two_by_three, {"a", "b\n", "c"}); }, {"'b\\x0a'"});
+  expect_error<InvalidArgument>([&] { write_table_csv(path, table_of_six, {"a", "b\n", "c"}); }, {"'b\\x0a'"});
   EXPECT_EQ(test::slurp(path), "old");
 }
 

@@ -13,7 +13,7 @@ namespace {
 using test::random_block;
 
 template <class S>
-double tolerance(Index terms) {
+double products_tolerance(Index terms) {
   return 4.0 * static_cast<double>(terms) * static_cast<double>(std::numeric_limits<S>::epsilon());
 }
 
@@ -31,7 +31,7 @@ TYPED_TEST(BlockProducts, DenseTimesBlockAgreesWithEigenOnEveryTileEdge) {
 
       multiply<S>(borrow(A), X, Y);
 
-      EXPECT_LE((Y - A * X).cwiseAbs().maxCoeff(), tolerance<S>(n)) << "n = " << n << ", p = " << p;
+      EXPECT_LE((Y - A * X).cwiseAbs().maxCoeff(), products_tolerance<S>(n)) << "n = " << n << ", p = " << p;
     }
 }
 
@@ -42,7 +42,7 @@ TYPED_TEST(BlockProducts, GramAgreesWithEigenAcrossChunks) {
 
     const Small<S> G = gram<S>(X, Y);
 
-    EXPECT_LE((G - X.transpose() * Y).cwiseAbs().maxCoeff(), tolerance<S>(d)) << "d = " << d;
+    EXPECT_LE((G - X.transpose() * Y).cwiseAbs().maxCoeff(), products_tolerance<S>(d)) << "d = " << d;
   }
 }
 
@@ -53,7 +53,7 @@ TYPED_TEST(BlockProducts, ColumnsOfALargerBlockAreReadInPlace) {
 
   multiply<S>(borrow(A), wide.middleCols(2, 5), out.middleCols(1, 5));
 
-  EXPECT_LE((out.middleCols(1, 5) - A * wide.middleCols(2, 5)).cwiseAbs().maxCoeff(), tolerance<S>(40));
+  EXPECT_LE((out.middleCols(1, 5) - A * wide.middleCols(2, 5)).cwiseAbs().maxCoeff(), products_tolerance<S>(40));
   EXPECT_EQ(out.col(0).cwiseAbs().maxCoeff(), S(0));
   EXPECT_EQ(out.rightCols(3).cwiseAbs().maxCoeff(), S(0));
 }
@@ -65,7 +65,7 @@ TYPED_TEST(BlockProducts, TransposedAccumulationAddsToWhatIsThere) {
 
   accumulate_transposed<S>(borrow(B), U, Y);
 
-  EXPECT_LE((Y - before - B.transpose() * U).cwiseAbs().maxCoeff(), tolerance<S>(70));
+  EXPECT_LE((Y - before - B.transpose() * U).cwiseAbs().maxCoeff(), products_tolerance<S>(70));
 }
 
 TYPED_TEST(BlockProducts, MomentumStepSubtractsShiftAndTriangularSolve) {
@@ -81,7 +81,8 @@ TYPED_TEST(BlockProducts, MomentumStepSubtractsShiftAndTriangularSolve) {
 
     const Small<S> solved =
         R.transpose().template triangularView<Eigen::Lower>().solve(Small<S>(X_prev.transpose())).transpose();
-    EXPECT_LE((got - (Y - S(0.25) * X - S(3) * solved)).cwiseAbs().maxCoeff(), tolerance<S>(16 * p)) << "p = " << p;
+    EXPECT_LE((got - (Y - S(0.25) * X - S(3) * solved)).cwiseAbs().maxCoeff(), products_tolerance<S>(16 * p))
+        << "p = " << p;
   }
 }
 
@@ -93,7 +94,7 @@ TYPED_TEST(BlockProducts, MomentumStepLeavesThePreviousBlockAlone) {
   subtract_momentum<S>(S(0.25), X, S(3), X_prev, Small<S>(Small<S>::Identity(6, 6) * S(2)), Y);
 
   EXPECT_EQ(X_prev, before);
-  EXPECT_LE((Y - (S(0.75) * X - S(1.5) * before)).cwiseAbs().maxCoeff(), tolerance<S>(4));
+  EXPECT_LE((Y - (S(0.75) * X - S(1.5) * before)).cwiseAbs().maxCoeff(), products_tolerance<S>(4));
 }
 
 TYPED_TEST(BlockProducts, GramOfOneBlockIsSymmetricWithTheBitsOfTheGeneralOne) {

@@ -8,7 +8,7 @@ namespace hearsay {
 namespace {
 
 // Eigenvalues 1/2 + cos(2 pi j/n)/2, halves and all.
-double ring_eigenvalue(Index n, Index j) {
+double eigenvalue_of_ring(Index n, Index j) {
   return 0.5 + 0.5 * std::cos(2 * std::numbers::pi * static_cast<double>(j) / static_cast<double>(n));
 }
 
@@ -47,11 +47,11 @@ TEST(GossipSpectrum, OfACompleteGraphIsOnePoint) {
 TEST(GossipSpectrum, OfManyAgentsIsGoodToAMillionthOfTheGap) {
   const Index n = 1001;  // just past the dense eigensolver
   const GossipSpectrum spectrum = gossip_spectrum(anonymous(GossipMatrix::ring(n)));
-  const double gap = 1 - ring_eigenvalue(n, 1);
+  const double gap = 1 - eigenvalue_of_ring(n, 1);
 
   EXPECT_TRUE(spectrum.measured);
   EXPECT_NEAR(spectrum.gap(), gap, 1e-6 * gap);
-  EXPECT_LE(spectrum.lo, ring_eigenvalue(n, n / 2));
+  EXPECT_LE(spectrum.lo, eigenvalue_of_ring(n, n / 2));
   EXPECT_GE(spectrum.lo, -1e-3);
 }
 

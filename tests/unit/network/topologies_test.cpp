@@ -15,7 +15,7 @@ std::vector<double> sorted_degrees(const Graph& graph) {
   return sorted;
 }
 
-std::string refusal(const auto& make) {
+std::string topology_refusal(const auto& make) {
   try {
     make();
   } catch (const InvalidArgument& error) {
@@ -72,7 +72,7 @@ TEST(ErdosRenyiGraph, HasAboutAsManyEdgesAsItsProbabilitySays) {
 }
 
 TEST(ErdosRenyiGraph, ThatFallsApartIsRefusedWithItsComponents) {
-  const std::string message = refusal([] { return erdos_renyi_graph(40, 0.02, 3); });
+  const std::string message = topology_refusal([] { return erdos_renyi_graph(40, 0.02, 3); });
 
   EXPECT_NE(message.find("graph of 40 nodes: must be connected, and has "), std::string::npos) << message;
   EXPECT_NE(message.find("components: "), std::string::npos) << message;
@@ -81,14 +81,14 @@ TEST(ErdosRenyiGraph, ThatFallsApartIsRefusedWithItsComponents) {
 TEST(RequireConnected, NamesEveryComponentBySizeAndFirstNode) {
   const Graph graph{.nodes = 6, .edges = {{0, 2}, {1, 4}, {2, 5}}};
 
-  EXPECT_EQ(refusal([&] { require_connected(graph); }),
+  EXPECT_EQ(topology_refusal([&] { require_connected(graph); }),
             "graph of 6 nodes: must be connected, and has 3 components: 3 nodes with 0, 2 nodes with 1, 1 node with 3");
 }
 
 TEST(RandomRegularGraph, RefusesAnOddNumberOfHalfEdges) {
-  EXPECT_EQ(refusal([] { return random_regular_graph(5, 3, 0); }),
+  EXPECT_EQ(topology_refusal([] { return random_regular_graph(5, 3, 0); }),
             "degree = 3: must be even on 5 nodes, for every edge has two ends");
-  EXPECT_EQ(refusal([] { return random_regular_graph(5, 5, 0); }), "degree = 5: must lie in [0, 4]");
+  EXPECT_EQ(topology_refusal([] { return random_regular_graph(5, 5, 0); }), "degree = 5: must lie in [0, 4]");
 }
 
 TEST(WithRandomEdges, AddsAsManyAsAskedForAndKeepsTheOld) {

@@ -45,7 +45,7 @@ TEST(OptionTable, StatesTheDefaultsOfTheSolver) {
   for (const std::string_view name : {"max-iterations", "cooldown", "oversample", "seed", "momentum", "damping"})
     EXPECT_TRUE(set_option(settings, name, find_option(name).default_text)) << name;
 
-  EXPECT_EQ(settings.power.max_iterations, untouched.max_iterations);
+  EXPECT_EQ(iteration_limit(settings.power), iteration_limit(untouched));
   EXPECT_EQ(settings.power.cooldown, untouched.cooldown);
   EXPECT_EQ(settings.power.oversample, untouched.oversample);
   EXPECT_EQ(settings.power.seed, untouched.seed);

@@ -27,7 +27,7 @@ Agents five_agents() {
           .covariance = rows.transpose() * rows / 200};
 }
 
-DecentralizedRequest asking_for(Index rank) {
+DecentralizedRequest agents_asking_for(Index rank) {
   DecentralizedRequest request;
   request.settings.power.rank = rank;
   return request;
@@ -36,7 +36,7 @@ DecentralizedRequest asking_for(Index rank) {
 TEST(SolveDecentralized, ComparesWithTheExactAnswerOfThePooledData) {
   const Agents agents = five_agents();
   AloneTransport here;
-  DecentralizedRequest request = asking_for(2);
+  DecentralizedRequest request = agents_asking_for(2);
   request.exact_reference = true;
   request.settings.optimal_momentum = true;
 
@@ -55,7 +55,7 @@ TEST(SolveDecentralized, ComparesWithTheExactAnswerOfThePooledData) {
 TEST(SolveDecentralized, GivesTheEigenvaluesOfThoseWhoStayed) {
   const Agents agents = five_agents();
   AloneTransport here;
-  DecentralizedRequest request = asking_for(2);
+  DecentralizedRequest request = agents_asking_for(2);
   request.faults.agents.push_back({.kind = AgentFault::Kind::crash, .agent = 4, .iteration = 3});
 
   const auto solved = solve_decentralized(here, GossipMatrix::ring(5), agents.data, request);
@@ -74,7 +74,7 @@ TEST(SolveDecentralized, CentresTheDampingOfNodesWhoseAverageHasNoNegativeEigenv
   AloneTransport here;
   const AgentData nodes{.nodes = node_operators(graph), .are_nodes = true};
 
-  const auto solved = solve_decentralized(here, GossipMatrix::metropolis(graph), nodes, asking_for(1));
+  const auto solved = solve_decentralized(here, GossipMatrix::metropolis(graph), nodes, agents_asking_for(1));
 
   EXPECT_EQ(solved.result.damping, Damping::centred);
   EXPECT_NEAR(solved.result.eigenvalues(0, 0), 2, 1e-6);
@@ -86,7 +86,7 @@ TEST(SolveDecentralized, RefusesToPoolWhatRanksHold) {
   run_on_threads(2, [&](Transport& ranks) {
     AgentData mine{.centred = false};
     for (Index i = ranks.rank(); i < 5; i += 2) mine.shards.push_back(agents.data.shards[static_cast<std::size_t>(i)]);
-    DecentralizedRequest request = asking_for(2);
+    DecentralizedRequest request = agents_asking_for(2);
     request.exact_reference = true;
     try {
       (void)solve_decentralized(ranks, GossipMatrix::ring(5), mine, request);

@@ -22,7 +22,7 @@ Block<double> samples() {
   return data;
 }
 
-Request asking_for(Index rank) {
+Request pca_asking_for(Index rank) {
   Request request;
   request.settings.power.rank = rank;
   return request;
@@ -62,7 +62,7 @@ class Rows : public RowSource<double> {
 TEST(SolvePca, IsPcaWithTheSameOptions) {
   const Block<double> data = samples();
   const auto plain = pca<double>(data, {.power = {.rank = 3}});
-  const auto solved = solve_pca<double>(data, asking_for(3));
+  const auto solved = solve_pca<double>(data, pca_asking_for(3));
   EXPECT_EQ(solved.pca.power.basis, plain.power.basis);
   EXPECT_EQ(solved.pca.singular_values, plain.singular_values);
   EXPECT_EQ(solved.pca.total_variance, plain.total_variance);
@@ -83,7 +83,7 @@ TEST(SolvePca, SaysTheSameOfTheDataOnEveryWay) {
     const Vector<double> singular = found.singular_values.template cast<double>();
     EXPECT_LE((singular - plain.singular_values).norm(), tolerance * plain.singular_values.norm()) << way;
   };
-  Request request = asking_for(3);
+  Request request = pca_asking_for(3);
   same(solve_pca<double>(stored, request).pca, 1e-8, "sparse");
   Rows rows(data);
   const auto streamed = solve_pca(rows, request, {}, 64);
@@ -101,7 +101,7 @@ TEST(SolvePca, SaysTheSameOfTheDataOnEveryWay) {
 
 TEST(SolvePca, IsNoisyMixedAndCheckpointedAtOnce) {
   const Block<double> data = samples();
-  Request request = asking_for(3);
+  Request request = pca_asking_for(3);
   request.settings.precision = Precision::mixed;
   request.settings.noise = {NoiseChoice::Kind::gaussian, 1e-4};
   test::KeptStates kept;
@@ -115,7 +115,7 @@ TEST(SolvePca, IsNoisyMixedAndCheckpointedAtOnce) {
 }
 
 TEST(SolvePca, KeepsItsStateInSinglePrecisionToo) {
-  Request request = asking_for(3);
+  Request request = pca_asking_for(3);
   request.settings.precision = Precision::single;
   test::KeptStates kept;
   request.checkpoints = &kept;
@@ -126,7 +126,7 @@ TEST(SolvePca, KeepsItsStateInSinglePrecisionToo) {
 }
 
 TEST(SolvePca, RefusesAPrecisionThatTheDataDoNotHave) {
-  Request request = asking_for(3);
+  Request request = pca_asking_for(3);
   request.settings.precision = Precision::mixed;
   const Block<float> floats = samples().cast<float>();
   EXPECT_THROW((void)solve_pca<float>(floats, request), InvalidArgument);

@@ -8,7 +8,7 @@
 namespace hearsay {
 namespace {
 
-const test::Planted& problem() {
+const test::Planted& hooks_problem() {
   static const test::Planted planted = test::planted_spectrum(test::paper_spectrum(120, 4, 0.05), 1);
   return planted;
 }
@@ -23,7 +23,7 @@ TEST(Observer, SeesEveryIterationOnce) {
     return true;
   };
 
-  const auto result = accelerated_power<double>(DenseSymmetric<double>(problem().A), {.rank = 4}, hooks);
+  const auto result = accelerated_power<double>(DenseSymmetric<double>(hooks_problem().A), {.rank = 4}, hooks);
 
   ASSERT_EQ(static_cast<Index>(seen.size()), result.iterations + 1);
   for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_EQ(seen[i], static_cast<Index>(i));
@@ -34,7 +34,7 @@ TEST(Observer, CanStopTheSolveAndGetsTheBestBasis) {
   Hooks<double> hooks;
   hooks.observe = [](const Iteration<double>& now) { return now.entry.t < 5; };
 
-  const auto result = accelerated_power<double>(DenseSymmetric<double>(problem().A), {.rank = 4}, hooks);
+  const auto result = accelerated_power<double>(DenseSymmetric<double>(hooks_problem().A), {.rank = 4}, hooks);
 
   EXPECT_EQ(result.status, Status::stopped_by_observer);
   EXPECT_EQ(result.iterations, 5);
@@ -43,23 +43,24 @@ TEST(Observer, CanStopTheSolveAndGetsTheBestBasis) {
 }
 
 TEST(Reference, FillsTheSineOfEveryIteration) {
-  const Block<double> U = problem().top(4);
+  const Block<double> U = hooks_problem().top(4);
   Hooks<double> hooks;
   hooks.reference = &U;
 
-  const auto result = accelerated_power<double>(DenseSymmetric<double>(problem().A), {.rank = 4}, hooks);
+  const auto result = accelerated_power<double>(DenseSymmetric<double>(hooks_problem().A), {.rank = 4}, hooks);
 
   for (const auto& entry : result.history) EXPECT_LE(entry.sin_theta, 1.0);
   EXPECT_NEAR(result.history.back().sin_theta, test::reference_sin_theta(U, result.basis), 1e-9);
 }
 
 TEST(WarmStart, FromTheAnswerStopsAtOnce) {
-  const auto cold = accelerated_power<double>(DenseSymmetric<double>(problem().A), {.rank = 4, .tolerance = 1e-9});
+  const auto cold =
+      accelerated_power<double>(DenseSymmetric<double>(hooks_problem().A), {.rank = 4, .tolerance = 1e-9});
   Hooks<double> hooks;
   hooks.start = &cold.basis;
 
   const auto warm =
-      accelerated_power<double>(DenseSymmetric<double>(problem().A), {.rank = 4, .tolerance = 1e-8}, hooks);
+      accelerated_power<double>(DenseSymmetric<double>(hooks_problem().A), {.rank = 4, .tolerance = 1e-8}, hooks);
 
   EXPECT_GT(cold.iterations, 5);
   EXPECT_LE(warm.iterations, 1);
@@ -71,8 +72,9 @@ TEST(WarmStart, OfAnotherHeightIsRefused) {
   Hooks<double> hooks;
   hooks.start = &start;
 
-  EXPECT_THROW(static_cast<void>(accelerated_power<double>(DenseSymmetric<double>(problem().A), {.rank = 2}, hooks)),
-               InvalidArgument);
+  EXPECT_THROW(
+      static_cast<void>(accelerated_power<double>(DenseSymmetric<double>(hooks_problem().A), {.rank = 2}, hooks)),
+      InvalidArgument);
 }
 
 }  // namespace

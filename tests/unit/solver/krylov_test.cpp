@@ -34,7 +34,7 @@ std::vector<double> spectrum(Index d, double (*value)(double)) {
 double inverse(double i) { return 1 / i; }
 double slow(double i) { return 1 - i / 500; }  // gaps of 1/500: takes restarts
 
-double residual_from_scratch(const Block<double>& A, const Block<double>& V) {
+double krylov_residual(const Block<double>& A, const Block<double>& V) {
   const Eigen::MatrixXd AV = A * V, R = AV - V * (V.transpose() * AV);
   return R.norm() / AV.norm();
 }
@@ -111,7 +111,7 @@ TEST(Krylov, ReportsTheResidualOfTheBasisItReturns) {
   for (const double tolerance : {1e-2, 1e-4, 1e-8, 1e-13}) {
     const auto result = principal_subspace<double>(DenseSymmetric<double>(planted.A), krylov(6, tolerance));
     EXPECT_EQ(result.status, tolerance > 1e-3 ? Status::ambiguous : Status::converged) << tolerance;
-    EXPECT_NEAR(result.residual, residual_from_scratch(planted.A, result.basis), 1e-14 + 1e-6 * result.residual);
+    EXPECT_NEAR(result.residual, krylov_residual(planted.A, result.basis), 1e-14 + 1e-6 * result.residual);
     EXPECT_LE((gram<double>(result.basis, result.basis) - Small<double>::Identity(6, 6)).cwiseAbs().maxCoeff(), 1e-13);
   }
 }
@@ -154,7 +154,7 @@ TEST(Krylov, ServesEveryShape) {
     const auto result = principal_subspace<double>(DenseSymmetric<double>(planted.A), krylov(k));
     EXPECT_EQ(result.status, Status::converged) << d << ", " << k;
     EXPECT_LE((result.eigenvalues - planted.eigenvalues.head(k)).cwiseAbs().maxCoeff(), 1e-9) << d << ", " << k;
-    EXPECT_LE(residual_from_scratch(planted.A, result.basis), 1e-10) << d << ", " << k;
+    EXPECT_LE(krylov_residual(planted.A, result.basis), 1e-10) << d << ", " << k;
   }
 }
 
@@ -286,7 +286,7 @@ TEST(Krylov, EndsWithTheBestBasisWhereAProductIsNotFinite) {
                                    {});
   const auto result = principal_subspace<double>(A, krylov(3));
   EXPECT_EQ(result.status, Status::breakdown);
-  EXPECT_NEAR(result.residual, residual_from_scratch(planted.A, result.basis), 1e-12);
+  EXPECT_NEAR(result.residual, krylov_residual(planted.A, result.basis), 1e-12);
 }
 
 TEST(ChooseMethod, TakesKrylovOnlyForExactDearProductsAndFreeOptions) {

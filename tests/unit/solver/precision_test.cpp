@@ -7,22 +7,22 @@
 namespace hearsay {
 namespace {
 
-const test::Planted& problem() {
+const test::Planted& precision_problem() {
   static const test::Planted planted = test::planted_spectrum(test::paper_spectrum(150, 4, 0.1), 1);
   return planted;
 }
 
 TEST(SinglePrecision, ConvergesToWhatFloatHolds) {
-  const Block<float> A = problem().A.cast<float>();
+  const Block<float> A = precision_problem().A.cast<float>();
 
   const auto result = accelerated_power<float>(DenseSymmetric<float>(A), {.rank = 4, .tolerance = 1e-5});
 
   EXPECT_EQ(result.status, Status::converged);
-  EXPECT_LE(test::reference_sin_theta(problem().top(4), result.basis.cast<double>()), 1e-3);
+  EXPECT_LE(test::reference_sin_theta(precision_problem().top(4), result.basis.cast<double>()), 1e-3);
 }
 
 TEST(SinglePrecision, SaysThatATighterToleranceIsOutOfReach) {
-  const Block<float> A = problem().A.cast<float>();
+  const Block<float> A = precision_problem().A.cast<float>();
 
   const auto result = accelerated_power<float>(DenseSymmetric<float>(A), {.rank = 4, .tolerance = 1e-12});
 
@@ -31,21 +31,21 @@ TEST(SinglePrecision, SaysThatATighterToleranceIsOutOfReach) {
 }
 
 TEST(MixedPrecision, GivesTheAccuracyOfDoubleWithMostIterationsInSingle) {
-  const Block<float> A_single = problem().A.cast<float>();
+  const Block<float> A_single = precision_problem().A.cast<float>();
 
-  const auto result = mixed_precision_subspace(DenseSymmetric<float>(A_single), DenseSymmetric<double>(problem().A),
-                                               {.rank = 4, .tolerance = 1e-12});
+  const auto result = mixed_precision_subspace(
+      DenseSymmetric<float>(A_single), DenseSymmetric<double>(precision_problem().A), {.rank = 4, .tolerance = 1e-12});
 
   EXPECT_EQ(result.status, Status::converged);
   EXPECT_LE(result.residual, 1e-12);
-  EXPECT_LE(test::reference_sin_theta(problem().top(4), result.basis), 1e-10);
+  EXPECT_LE(test::reference_sin_theta(precision_problem().top(4), result.basis), 1e-10);
 }
 
 TEST(MixedPrecision, NeedsOnlyAConfirmationInDoubleForALooseTolerance) {
-  const Block<float> A_single = problem().A.cast<float>();
+  const Block<float> A_single = precision_problem().A.cast<float>();
 
-  const auto result = mixed_precision_subspace(DenseSymmetric<float>(A_single), DenseSymmetric<double>(problem().A),
-                                               {.rank = 4, .tolerance = 1e-4});
+  const auto result = mixed_precision_subspace(
+      DenseSymmetric<float>(A_single), DenseSymmetric<double>(precision_problem().A), {.rank = 4, .tolerance = 1e-4});
 
   EXPECT_EQ(result.status, Status::converged);
   ASSERT_FALSE(result.notes.empty());
@@ -53,11 +53,12 @@ TEST(MixedPrecision, NeedsOnlyAConfirmationInDoubleForALooseTolerance) {
 }
 
 TEST(MixedPrecision, WithoutACertificateIsNoSlower) {
-  const Block<float> A_single = problem().A.cast<float>();
+  const Block<float> A_single = precision_problem().A.cast<float>();
   Index passes[2] = {};
   for (const Certify level : {Certify::none, Certify::full}) {
-    const auto result = mixed_precision_subspace(DenseSymmetric<float>(A_single), DenseSymmetric<double>(problem().A),
-                                                 {.rank = 4, .accuracy = 1e-2, .certify = level});
+    const auto result =
+        mixed_precision_subspace(DenseSymmetric<float>(A_single), DenseSymmetric<double>(precision_problem().A),
+                                 {.rank = 4, .accuracy = 1e-2, .certify = level});
     EXPECT_EQ(result.status, Status::converged);
     passes[level == Certify::full] = result.passes;
   }

@@ -18,7 +18,7 @@
 namespace hearsay {
 namespace {
 
-const test::Planted& problem() {
+const test::Planted& resume_problem() {
   static const test::Planted planted = test::planted_spectrum(test::paper_spectrum(150, 4, 0.02), 1);
   return planted;
 }
@@ -61,16 +61,16 @@ void expect_every_checkpoint_resumes(const MakeOperator& make_operator, const Po
 }
 
 TEST(Resume, OfAnExactSolveIsIdentical) {
-  expect_every_checkpoint_resumes<double>([] { return DenseSymmetric<double>(problem().A); }, {.rank = 4}, 3);
+  expect_every_checkpoint_resumes<double>([] { return DenseSymmetric<double>(resume_problem().A); }, {.rank = 4}, 3);
 }
 
 TEST(Resume, OfASinglePrecisionSolveIsIdentical) {
-  static const Block<float> A = problem().A.cast<float>();
+  static const Block<float> A = resume_problem().A.cast<float>();
   expect_every_checkpoint_resumes<float>([] { return DenseSymmetric<float>(A); }, {.rank = 4, .tolerance = 1e-5}, 3);
 }
 
 TEST(Resume, OfANoisySolveRepeatsTheSameNoiseThroughTheCoolDown) {
-  static const DenseSymmetric<double> exact(problem().A);
+  static const DenseSymmetric<double> exact(resume_problem().A);
   expect_every_checkpoint_resumes<double>([] { return noisy(exact, gaussian_noise<double>(1e-5, 2)); }, {.rank = 4}, 7);
 }
 
@@ -111,7 +111,7 @@ TEST(Checkpoints, AreNotMadeEveryZeroIterations) {
     hooks.checkpoint_every = every;
     hooks.checkpoint = [](const PowerState<double>&) {};
     try {
-      static_cast<void>(accelerated_power<double>(DenseSymmetric<double>(problem().A), {.rank = 4}, hooks));
+      static_cast<void>(accelerated_power<double>(DenseSymmetric<double>(resume_problem().A), {.rank = 4}, hooks));
       ADD_FAILURE() << every << " was not refused";
     } catch (const InvalidArgument& error) {
       EXPECT_EQ(error.what(), "checkpoint_every = " + std::to_string(every) + ": must be at least 1");
@@ -128,7 +128,7 @@ class CheckpointFile : public testing::Test {
       state_ = state;
       io::write_checkpoint<double>(path_, state, "problem A");
     };
-    static_cast<void>(accelerated_power<double>(DenseSymmetric<double>(problem().A), {.rank = 4}, hooks));
+    static_cast<void>(accelerated_power<double>(DenseSymmetric<double>(resume_problem().A), {.rank = 4}, hooks));
   }
 
   // The file as someone would make it who knows how.
@@ -146,7 +146,7 @@ class CheckpointFile : public testing::Test {
     Hooks<double> hooks;
     hooks.resume = &forged;
     try {
-      static_cast<void>(accelerated_power<double>(DenseSymmetric<double>(problem().A), options, hooks));
+      static_cast<void>(accelerated_power<double>(DenseSymmetric<double>(resume_problem().A), options, hooks));
       ADD_FAILURE() << thing << " was not refused";
     } catch (const InvalidArgument& error) {
       EXPECT_NE(std::string(error.what()).find(thing), std::string::npos) << error.what();

@@ -17,7 +17,7 @@ namespace {
 
 using test::reference_sin_theta;
 
-const test::Planted& problem() {
+const test::Planted& stride_problem() {
   static const test::Planted planted = test::planted_spectrum(test::paper_spectrum(150, 4, 0.05), 1);
   return planted;
 }
@@ -32,7 +32,7 @@ TEST(Stride, ChangesTheBasisOnTheWayAndNotTheSubspace) {
   PowerOptions options{.rank = 4, .momentum = Momentum::optimal(0.95), .oversample = 0, .tolerance = 1e-15};
   options.max_iterations = 24;
   options.stop_at_noise_floor = false;
-  const DenseSymmetric<double> A(problem().A);
+  const DenseSymmetric<double> A(stride_problem().A);
   const auto every = accelerated_power<double>(A, options);
   for (const Index stride : {2, 4, 8, 24}) {
     options.qr_every = stride;
@@ -46,7 +46,7 @@ TEST(Stride, ChangesTheBasisOnTheWayAndNotTheSubspace) {
 TEST(Stride, EndsAtTheIterationsAllowed) {
   PowerOptions options{.rank = 4, .tolerance = 1e-15, .max_iterations = 10};
   options.qr_every = 7;
-  const auto result = accelerated_power<double>(DenseSymmetric<double>(problem().A), options);
+  const auto result = accelerated_power<double>(DenseSymmetric<double>(stride_problem().A), options);
   EXPECT_EQ(result.iterations, 10);
   EXPECT_EQ(result.status, Status::iteration_limit);
 }
@@ -55,7 +55,7 @@ TEST(Stride, BreaksDownOnAProductThatIsNotFiniteBetweenTwoQrs) {
   Index products = 0;
   const CallbackOperator<double> A(150,
                                    [&](ConstBlockView<double> X, BlockView<double> Y) {
-                                     Y = problem().A * X;
+                                     Y = stride_problem().A * X;
                                      if (++products == 11) Y(7, 3) = std::nan("");  // and never again
                                    },
                                    {.exact = true});
