@@ -136,6 +136,7 @@ struct Iteration {
   ConstBlockView<S> basis;  ///< V, the k columns that would be returned
   double shift;             ///< the step is the paper's on A - shift I, with momentum entry.momentum
   bool cooling;             ///< in the momentum-free steps after the plateau
+  bool averaging = false;   ///< in the steps that are averaged
 };
 
 /// Sums over some of the averaged steps: n blocks X with H = X'AX, seen from a reference block by C = X'ref.

@@ -357,6 +357,17 @@ Index Averaging<S>::most_steps() const {
   return budget ? std::min(by_iterations, (*budget - run_.state.products) / run_.p()) : by_iterations;
 }
 
+// For the accuracy asked for, in all: what scatters falls like 1/sqrt(n), what a norm that was given adds does not
+// fall.
+template <class S>
+double Averaging<S>::steps_needed(const ErrorBar& bar) const {
+  const double scatter = std::hypot(bar.inside, bar.outside), rest = std::max(0.0, bar.sin_theta - scatter);
+  const double left = run_.goal.sine - (bar.kind == BarKind::bound ? rest : 0.0);
+  if (!(left > 0) || !bar.exists()) return std::numeric_limits<double>::infinity();
+  const double ratio = (bar.kind == BarKind::bound ? scatter : bar.sin_theta) / left;
+  return static_cast<double>(bar.steps) * ratio * ratio;
+}
+
 template <class S>
 std::optional<Status> Averaging<S>::look_at_the_bar() {
   const double wanted = run_.goal.sine;
@@ -364,9 +375,12 @@ std::optional<Status> Averaging<S>::look_at_the_bar() {
   state_.next_look = std::numeric_limits<Index>::max();
   if (wanted == 0) return has_budget ? std::nullopt : std::optional(Status::noise_floor);
   const ErrorBar bar = answer().bar;
-  if (bar.exists() && bar.sin_theta <= wanted) return Status::converged;
+  if (bar.exists() && bar.sin_theta <= wanted) {  // more steps show no more of a bias
+    if (bar.kind != BarKind::indicative) return Status::converged;
+    return has_budget ? std::nullopt : std::optional(Status::noise_floor);
+  }
   const auto n = static_cast<double>(bar.steps);
-  const double ratio = bar.sin_theta / wanted, needed = n * ratio * ratio;  // steps in all
+  const double needed = steps_needed(bar);
   state_.products_needed = static_cast<double>(run_.state.products) + (needed - n) * static_cast<double>(run_.p());
   if (!has_budget && !(needed - n <= static_cast<double>(most_steps()))) return Status::noise_floor;
   const double next = std::clamp(tuning::beyond_needed * needed, n * tuning::least_growth + 1, 2 * n);
@@ -406,7 +420,7 @@ void Averaging<S>::choose_columns() {
   state_.epochs.assign(1, empty_epoch<S>(run_.d(), narrow));
   state_.epoch_length = tuning::first_epoch;
   state_.began = run_.state.t;
-  state_.next_look = default_steps();
+  state_.next_look = run_.goal.sine > 0 ? tuning::first_look : default_steps();
 }
 
 template <class S>
@@ -421,6 +435,9 @@ std::vector<std::string> Averaging<S>::notes(const ErrorBar& bar) const {
   if (bar.sin_theta > tuning::unresolved_block)
     notes.push_back(fmt::format("the subspace is not resolved under this noise: of its {} eigenvectors {} are",
                                 run_.k(), bar.resolved));
+  if (std::isinf(bar.products_needed) && !(bar.sin_theta <= run_.goal.sine))
+    notes.push_back(
+        fmt::format("an accuracy of {:.2g} is out of reach: the noise norm given allows no better", run_.goal.sine));
   if (std::isfinite(bar.products_needed) && !(bar.sin_theta <= run_.goal.sine))
     notes.push_back(fmt::format("an accuracy of {:.2g} would take about {:.3g} products at this noise; {} were made",
                                 run_.goal.sine, bar.products_needed, run_.state.products));

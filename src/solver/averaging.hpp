@@ -35,6 +35,8 @@ class Averaging {
   bool applies() const { return run_.plan.averages && run_.products_are_noisy() && run_.k() < run_.d(); }
   bool begun() const { return state_.begun(); }
   Index steps() const;
+  /// Numbers held for the averages, and for a look at them.
+  Index workspace_numbers() const { return begun() ? 8 * run_.d() * run_.p() : 0; }
 
   /// X_t and its H join the averages; a new epoch begins where one is full.
   void take(const Small<S>& H);
@@ -73,6 +75,7 @@ class Averaging {
   void look_for_bias(const EpochSums<S>& sums, ErrorBar& bar) const;
   void begin_epoch();
   std::optional<Status> look_at_the_bar();
+  double steps_needed(const ErrorBar& bar) const;
   Index best_width() const;
   Index most_steps() const;
   Index default_steps() const;

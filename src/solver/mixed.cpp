@@ -41,7 +41,7 @@ PowerResult<double> mixed_precision_subspace(OperatorRef<float> A_single, Operat
     const double residual = now.entry.residual;
     at_floor = residual <= floor || (residual <= near_floor && residual > detail::tuning::no_gain_in_single * least);
     least = std::min(least, residual);
-    return !users_stop && !at_floor;
+    return !users_stop && !at_floor && !now.averaging;  // averages are for the arithmetic that has the last word
   };
   Block<float> start;
   if (hooks.start != nullptr) {
@@ -56,6 +56,7 @@ PowerResult<double> mixed_precision_subspace(OperatorRef<float> A_single, Operat
   PowerOptions in_double = options;
   in_double.max_iterations = std::max(detail::least_blocks(A_double.dim(), A_double.facts(), options),
                                       iteration_limit(options) - rough.iterations);
+  if (options.product_budget) in_double.product_budget = std::max<Index>(1, *options.product_budget - rough.products);
   // A start that was given has to be proved in double as well. Rounding the matrix to single
   // precision moves its eigenvalues by no more than eps ||A||_F.
   detail::Known known = detail::known_from<float>(rough);

@@ -278,7 +278,8 @@ class PowerIteration {
                                .X = X_,
                                .basis = run_.has_basis ? state_.best_basis.leftCols(run_.k()) : X_.leftCols(0),
                                .shift = std::ldexp(planned.shift, run_.exponent),
-                               .cooling = run_.cooling()});
+                               .cooling = run_.cooling(),
+                               .averaging = averaging_.begun()});
   }
 
   void save_when_due() {
@@ -303,7 +304,7 @@ class PowerIteration {
   PowerResult<S> finish(Status status) {
     if (averaging_.begun()) return finish_by_averages(status);
     PowerResult<S> result = assemble(judge_.confirm(status));
-    if (run_.now.theta.size() >= run_.k()) certify(result);
+    if (run_.now.theta.size() >= run_.k()) certify(result, result.sin_theta_estimate);
     result.block = std::move(X_);
     return result;
   }
@@ -317,19 +318,20 @@ class PowerIteration {
     const Index k = run_.k();
     result.method = SolveMethod::averaged;
     result.sin_theta_estimate = averaged.bar.sin_theta;
+    const bool believed = averaged.bar.kind == BarKind::calibrated || averaged.bar.kind == BarKind::bound;
     result.gap = std::ldexp(averaged.theta(k - 1) - averaged.theta(k), run_.exponent);
     for (std::string& note : averaging_.notes(averaged.bar)) result.notes.push_back(std::move(note));
     result.bar = std::move(averaged.bar);
     result.bar.eigenvalues *= std::ldexp(1.0, run_.exponent - result.exponent);
-    certify(result);
+    certify(result, believed ? result.sin_theta_estimate : std::numeric_limits<double>::quiet_NaN());
     result.block = std::move(X_);
     return result;
   }
 
-  void certify(PowerResult<S>& result) {
+  void certify(PowerResult<S>& result, double estimate) {
     const bool noisy = run_.plan.noisy || run_.products_are_noisy();
     if (!noisy && run_.sees_gap()) judge_.note_what_is_proven();
-    const detail::Evidence evidence = judge_.evidence(result.sin_theta_estimate);
+    const detail::Evidence evidence = judge_.evidence(estimate);
     result.certificate =
         detail::unscaled(detail::certificate_of(evidence, run_.options.certify, result.status == Status::ambiguous),
                          run_.exponent - result.exponent);
@@ -353,7 +355,7 @@ class PowerIteration {
                              .columns = p,
                              .products = state_.products,
                              .passes = state_.passes,
-                             .workspace_numbers = 3 * d * p + 3 * d * k,
+                             .workspace_numbers = 3 * d * p + 3 * d * k + averaging_.workspace_numbers(),
                              .exact = !run_.plan.noisy,
                              .unproven_start = judge_.start_is_unproven(),
                              .exponent = run_.exponent};

@@ -67,6 +67,8 @@ inline constexpr Index least_part = 4;
 // Steps averaged where no accuracy and no budget is given: so many, or as many as the transient took. With 60 the
 // default solve of the paper's instance is below the floor of the last block at a third to a fifth of its products.
 inline constexpr Index least_averaged = 60;
+// Steps before the first look at a bar that is to meet an accuracy.
+inline constexpr Index first_look = 20;
 // A sine above which the averages and the last block have nothing to do with each other.
 inline constexpr double unresolved_block = 0.5;
 // A mean asymmetry so many times what independent errors leave is a bias.
