@@ -96,15 +96,30 @@ void Averaging<S>::take(const Small<S>& H) {
   if (++sums.n >= state_.epoch_length) begin_epoch();
 }
 
+// Three epochs at most: the oldest two become one, or the oldest goes where it disagrees, and where it is the very
+// first, which the end of the transient is in.
+template <class S>
+void Averaging<S>::make_room() {
+  auto& epochs = state_.epochs;
+  if (epochs.size() < tuning::epochs_kept) return;
+  if (first_of_use() == 0 && epochs[0].n > tuning::first_epoch) {
+    EpochSums<S> both = sum_of(0, 2);
+    both.scatter_sq += epochs[1].scatter_sq;
+    both.scatter += epochs[1].scatter;
+    epochs[1] = std::move(both);
+  }
+  epochs.erase(epochs.begin());
+}
+
 // The reference moves to what is known now, and the sums with it: S T = sum X X'(ref T), which is X X'ref_new but for
 // what ref lacks of ref_new.
 template <class S>
 void Averaging<S>::begin_epoch() {
-  const Extraction now = extract(sum_of(first_of_use(), state_.epochs.size()));
+  make_room();
+  const Extraction now = extract(sum_of(0, state_.epochs.size()));
   Block<S> reference = turned<S>(now.Q, now.U, now.Q.cols());
   const Small<S> T = gram<S>(state_.reference, reference);
   const Small<double> Td = T.template cast<double>();
-  if (state_.epochs.size() == tuning::epochs_kept) state_.epochs.erase(state_.epochs.begin());
   for (EpochSums<S>& epoch : state_.epochs) {
     multiply<S>(epoch.S_sum, T, step_);
     epoch.S_sum.swap(step_);

@@ -5,7 +5,8 @@
 //             the recurrence goes on with momentum, and every step adds to sums, with C = X'ref and H = X'(A X + Xi):
 //               S += X C,    G += C'HC,    W += C'C
 //             The answer: sym(G) a_i = theta_i W a_i,  V = orth(S [a_1 .. a_k]).
-//             Epochs double in length and the last three are kept, so that what was averaged too early is forgotten.
+//             Epochs double in length. The first is forgotten, and later ones that disagree with those after them, so
+//             that what was averaged too early does not count.
 // Reference   docs/algorithms/noise.md
 // Legend      p  columns of the block, k + 1 | ref  d x p, the averaged Ritz basis of earlier epochs | n  steps
 // averaged
@@ -73,6 +74,7 @@ class Averaging {
   double outside(const Extraction& at, std::size_t first, Vector<double>& columns) const;
   void describe_inside(const Extraction& at, std::size_t first, ErrorBar& bar) const;
   void look_for_bias(const EpochSums<S>& sums, ErrorBar& bar) const;
+  void make_room();
   void begin_epoch();
   std::optional<Status> look_at_the_bar();
   double steps_needed(const ErrorBar& bar) const;

@@ -195,8 +195,9 @@ class PowerIteration {
 
   void require_no_negative_eigenvalue(const Small<S>& H, const Vector<S>& theta) const {
     const double scale = std::max(static_cast<double>(H.norm()), state_.frobenius);
-    const double noise =
-        std::max(detail::noise_from_asymmetry<S>(H), run_.plan.noisy ? detail::tuning::least_noise * scale : 0.0);
+    // of two columns a single H may look symmetric by chance
+    const double noise = std::max({detail::noise_from_asymmetry<S>(H), detail::recent_noise(state_.history),
+                                   run_.plan.noisy ? detail::tuning::least_noise * scale : 0.0});
     double slack = detail::tuning::negative_by_rounding * run_.stopping.epsilon * scale +
                    detail::tuning::negative_by_noise * std::sqrt(static_cast<double>(run_.p())) * noise;
     const auto least = static_cast<double>(theta(theta.size() - 1));

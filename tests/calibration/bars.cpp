@@ -90,7 +90,7 @@ Vector<double> spectrum(const Family& family, Index d, Index k) {
 // E ||Xi_ji / (lambda_i - lambda_j)||, j > k >= i, of one product with unit noise: what a mean of products leaves, to
 // first order, whoever makes it.
 double error_of_one_product(const Vector<double>& values, Index k) {
-  constexpr std::uint32_t draws = 5;
+  constexpr std::uint32_t draws = 40;
   const Index d = values.size();
   double sum = 0;
   for (std::uint32_t draw = 0; draw < draws; ++draw) {
