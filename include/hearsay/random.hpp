@@ -21,7 +21,8 @@ enum class Stream : std::uint32_t {
   faults = 7,
   probe = 8,
   verification = 9,
-  turn = 10
+  turn = 10,
+  row_order = 11
 };
 
 struct RandomKey {

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "support/random_block.hpp"
+#include "support/rows.hpp"
 #include "support/sparse.hpp"
 
 namespace hearsay {
@@ -15,6 +16,7 @@ namespace {
 
 using test::random_block;
 using test::sparse;
+using test::VectorOfRows;
 using Wide = Eigen::Matrix<long double, Eigen::Dynamic, Eigen::Dynamic>;
 
 Block<double> naive_covariance(const Block<double>& data, bool center) {
@@ -23,24 +25,6 @@ Block<double> naive_covariance(const Block<double>& data, bool center) {
   const long double divisor = static_cast<long double>(center ? std::max<Index>(1, data.rows() - 1) : data.rows());
   return (wide.transpose() * wide / divisor).cast<double>();
 }
-
-class VectorOfRows : public RowSource<double> {
- public:
-  explicit VectorOfRows(Block<double> rows) : rows_(std::move(rows)) {}
-  Index cols() const override { return rows_.cols(); }
-  void rewind() override { next_ = 0, ++passes; }
-  Index read(BlockView<double> out) override {
-    const Index count = std::min(out.rows(), rows_.rows() - next_);
-    out.topRows(count) = rows_.middleRows(next_, count);
-    next_ += count;
-    return count;
-  }
-  int passes = 0;
-
- private:
-  Block<double> rows_;
-  Index next_ = 0;
-};
 
 TEST(DenseCovariance, MultipliesAsTheNaiveCovarianceCentredOrNot) {
   for (const bool center : {true, false})
