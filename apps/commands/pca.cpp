@@ -23,6 +23,8 @@ struct Analysis {
   PageData page = {};
 };
 
+PcaSettings settings_of(const Job& job) { return {.center = job.center, .batch = job.integer("batch", 1)}; }
+
 bool wants_scores(const Job& job) { return !job.scores.empty() || !job.report.empty(); }
 
 template <class S>
@@ -46,7 +48,7 @@ template <class Data>
 Analysis analyse(const Job& job, const Data& data) {
   using S = typename Data::Scalar;
   const WatchedRequest request(job, columns_of(data));
-  PcaSolution<S> solution = solve_pca<S>(data, request, {.center = job.center});
+  PcaSolution<S> solution = solve_pca<S>(data, request, settings_of(job));
   Block<double> scores;
   if (wants_scores(job)) scores = pca_scores<S>(data, solution.pca).template cast<double>();
   Analysis analysis = analysed(job, columns_of(data), request, std::move(solution));
@@ -58,7 +60,7 @@ Analysis analyse(const Job& job, const Data& data) {
 Analysis analyse_stream(const Job& job) {
   const auto rows = open_samples(job);
   const WatchedRequest request(job, rows->cols());
-  return analysed(job, rows->cols(), request, solve_pca(*rows, request, {.center = job.center}, job.block_rows));
+  return analysed(job, rows->cols(), request, solve_pca(*rows, request, settings_of(job), job.block_rows));
 }
 
 // Data of single precision are solved in double unless single is asked for.
@@ -104,7 +106,8 @@ void add_pca(CLI::App& root, Action& action) {
                .footer = "Examples:\n"
                          "  hearsay pca measurements.csv -k 5 --components basis.npy --scores scores.csv\n"
                          "  hearsay pca digits -k 10 --json -\n"
-                         "  hearsay pca huge.npy -k 20 --stream --checkpoint huge.ckpt --tolerance 1e-6",
+                         "  hearsay pca huge.npy -k 20 --stream --checkpoint huge.ckpt --tolerance 1e-6\n"
+                         "  hearsay pca huge.npy -k 20 --stream --batch 10000",
                .options = in_pca},
               run_pca);
 }

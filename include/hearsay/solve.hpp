@@ -105,6 +105,9 @@ HEARSAY_API Block<double> unit_rows(Block<double> rows);
 struct PcaSettings {
   bool center = true;
   std::optional<double> wished_accuracy = {};  ///< as PcaOptions has it; not with precision mixed
+  /// A product uses so many rows: drawn at random where the data are in memory, those that come next where they pass by
+  /// (operators/minibatch.hpp). Without a limit of its own the solve ends after `batch_passes` over the data.
+  std::optional<Index> batch = {};
 };
 
 /// Samples in rows, in the precision of the settings. The arithmetic of float is single.
@@ -121,6 +124,9 @@ template <class S>
 PcaSolution<S> solve_pca(const CsrMatrix<S>& data, const Request& request, const PcaSettings& settings = {}) {
   return solve_pca<S>(borrow(data), request, settings);
 }
+/// Passes over the data of a solve by batches.
+inline constexpr Index batch_passes = 3;
+
 /// Rows that pass by once for every product, so many at a time, and are never held; in double precision.
 HEARSAY_API PcaSolution<double> solve_pca(RowSource<double>& rows, const Request& request,
                                           const PcaSettings& settings = {}, Index block_rows = 1024);

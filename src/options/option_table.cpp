@@ -132,7 +132,8 @@ constexpr OptionRecord table[] = {
      "random signs, or random rotations, which rounding needs; auto: rotations where products are said to be "
      "approximate",
      noise, in_solves},
-    {"noise-seed", "", "S", integer, "0", "at least 0", "Drives the noise and nothing else", noise, in_solves},
+    {"noise-seed", "", "S", integer, "0", "at least 0",
+     "Drives the noise, and which rows --batch draws, and nothing else", noise, in_solves},
 
     {"center", "centre", "", flag, "true", "",
      "Subtract the mean of every feature; --no-center leaves the data as they are", input,
@@ -154,6 +155,11 @@ constexpr OptionRecord table[] = {
     {"stream", "", "", flag, "false", "", "Read the file block by block at every iteration instead of loading it",
      input, in_pca},
     {"block-rows", "", "N", integer, "1024", "at least 1", "Rows read at once with --stream", input, in_pca},
+    {"batch", "", "ROWS", integer, "all rows", "above the rank, at most the number of rows",
+     "Multiply by the covariance of so many rows at a time, a noisy product: drawn at random, or with --stream as they "
+     "come. Ends after three passes over the data, unless --products or --max-iterations says otherwise; the answer "
+     "has an error bar",
+     input, in_pca},
     {"largest-component", "", "", flag, "false", "", "Keep only the largest connected component of the graph", input,
      in_cluster},
 
