@@ -245,7 +245,7 @@ double Averaging<S>::outside(const Extraction& at, std::size_t first, Vector<dou
 // The mean of n entries of G that scatter by s_ij turns the Ritz vectors i and j by s_ij / (sqrt(n) (theta_i -
 // theta_j)).
 template <class S>
-void Averaging<S>::describe_inside(const Extraction& at, std::size_t first, ErrorBar& bar) const {
+Small<double> Averaging<S>::describe_inside(const Extraction& at, std::size_t first, ErrorBar& bar) const {
   const Index k = run_.k(), p = at.Q.cols();
   Small<double> squares = Small<double>::Zero(p, p);
   double freedom = 0, n = 0;
@@ -270,11 +270,46 @@ void Averaging<S>::describe_inside(const Extraction& at, std::size_t first, Erro
   }
   bar.inside = std::sqrt(sum);
   bar.eigenvalues = (variance.diagonal().head(k) / n).cwiseSqrt();
+  return variance;
+}
+
+// Whether the means of H before and after a cut differ by more than its entries scatter from step to step: chi squared
+// over its degrees of freedom. What epochs say of each other outside the block is a ratio of two sums of a few squares,
+// which chance makes large.
+template <class S>
+bool Averaging<S>::drifts(const Small<double>& variance) const {
+  const auto& epochs = state_.epochs;
+  const Index p = variance.rows();
+  const auto freedom = static_cast<double>(p * (p + 1) / 2);
+  for (std::size_t cut = 1; cut < epochs.size(); ++cut) {
+    const EpochSums<S> early = sum_of(0, cut), late = sum_of(cut, epochs.size());
+    if (std::min(early.n, late.n) < tuning::least_part_for_drift) continue;
+    const auto n_1 = static_cast<double>(early.n), n_2 = static_cast<double>(late.n);
+    const Small<double> change = symmetric_part(early.G) / n_1 - symmetric_part(late.G) / n_2;
+    double squares = 0;
+    for (Index j = 0; j < p; ++j)
+      for (Index i = 0; i <= j; ++i)
+        if (variance(i, j) > 0) squares += change(i, j) * change(i, j) / (variance(i, j) * (1 / n_1 + 1 / n_2));
+    if (squares / freedom > 1 + tuning::drift_shows / std::sqrt(freedom)) return true;
+  }
+  return false;
 }
 
 template <class S>
 void Averaging<S>::look_for_bias(const EpochSums<S>& sums, ErrorBar& bar) const {
-  if (sums.asymmetry_sq > 0) bar.bias = (sums.G - sums.G.transpose()).norm() / std::sqrt(sums.asymmetry_sq);
+  const double scale = static_cast<double>(sums.n) * std::abs(run_.latest().theta_1),
+               rounding = tuning::noise_above_rounding * run_.stopping.epsilon * scale;
+  if (sums.asymmetry_sq * static_cast<double>(sums.n) > rounding * rounding)  // else the errors are symmetric
+    bar.bias = (sums.G - sums.G.transpose()).norm() / std::sqrt(sums.asymmetry_sq);
+}
+
+// The least mean squared cosine from the answer to the blocks that were averaged. How far the last block strays says
+// little: what one product turns within the block, or pushes out of it, the averages still tell from the rest.
+template <class S>
+double Averaging<S>::cosine_squared(const Block<S>& V, const EpochSums<S>& sums) const {
+  const Small<double> T = gram<S>(state_.reference, V).template cast<double>();
+  const Small<double> cosines = T.transpose() * sums.W * T / static_cast<double>(sums.n);
+  return symmetric_eigen<double>(cosines).values.tail(1)(0);
 }
 
 template <class S>
@@ -290,15 +325,16 @@ Averaged<S> Averaging<S>::answer() const {
   if (sums.n < 2 * tuning::least_part) return answer;
   Vector<double> columns;
   bar.outside = outside(found, first, columns);
-  describe_inside(found, first, bar);
+  const Small<double> variance = describe_inside(found, first, bar);
   bar.vectors = (bar.vectors + columns.cwiseAbs2()).cwiseSqrt().cwiseMin(1.0);
   const Block<S> last = turned<S>(run_.state.X, run_.rotation.vectors.template cast<double>(), k);
   bar.last_block = static_cast<double>(sin_theta<S>(answer.V, last));
   const double by_scatter = std::min(1.0, std::hypot(bar.inside, bar.outside));
-  bar.sin_theta = bar.last_block > tuning::unresolved_block ? std::max(by_scatter, bar.last_block) : by_scatter;
+  const bool resolved = cosine_squared(answer.V, sums) > tuning::least_cosine_squared;
+  bar.sin_theta = resolved ? by_scatter : std::max(by_scatter, bar.last_block);
   while (bar.resolved < k && bar.vectors(bar.resolved) < tuning::unresolved_block) ++bar.resolved;
   look_for_bias(sums, bar);
-  bar.drift = first > 0 && state_.epoch_length >= tuning::drift_after * tuning::first_epoch;
+  bar.drift = drifts(variance);
   bar.kind = bar.bias > tuning::bias_shows || bar.drift ? BarKind::indicative : BarKind::calibrated;
   if (run_.options.noise_norm) {
     const double norm = std::ldexp(*run_.options.noise_norm, -run_.exponent);

@@ -72,7 +72,9 @@ class Averaging {
   std::size_t first_of_use() const;
   double difference(const Extraction& at, const EpochSums<S>& one, const EpochSums<S>& other, Block<S>& D) const;
   double outside(const Extraction& at, std::size_t first, Vector<double>& columns) const;
-  void describe_inside(const Extraction& at, std::size_t first, ErrorBar& bar) const;
+  Small<double> describe_inside(const Extraction& at, std::size_t first, ErrorBar& bar) const;
+  bool drifts(const Small<double>& variance) const;
+  double cosine_squared(const Block<S>& V, const EpochSums<S>& sums) const;
   void look_for_bias(const EpochSums<S>& sums, ErrorBar& bar) const;
   void make_room();
   void begin_epoch();

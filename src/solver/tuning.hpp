@@ -60,8 +60,12 @@ inline constexpr std::size_t epochs_kept = 3;
 // only when the last is no less than this share of the one before.
 inline constexpr double epoch_disagrees = 3;
 inline constexpr double least_epoch_share = 0.5;
-// An oldest epoch that disagrees is the end of the transient; from epochs so many times the first on, it is drift.
-inline constexpr Index drift_after = 16;
+// Drift: means of so many steps at least, whose entries differ by a chi squared per degree of freedom f of more than
+// 1 + this/sqrt(f), where the transient is long over; chance passes it less than once in a hundred streams.
+inline constexpr Index least_part_for_drift = 64;
+inline constexpr double drift_shows = 12;
+// Blocks whose mean squared cosine to the answer is below this have nothing to do with it.
+inline constexpr double least_cosine_squared = 0.2;
 // Steps on each side of a cut between epochs.
 inline constexpr Index least_part = 4;
 // Steps averaged where no accuracy and no budget is given: so many, or as many as the transient took. With 60 the
