@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +19,8 @@ from hearsay._errors import DataError, InvalidArgument
 from hearsay._options import Options, in_python_words, option_texts, seed_from
 from hearsay._progress import watching
 from hearsay._result import Callback, Info, info_from
-from hearsay._stream import Stream, row_blocks
-from hearsay._warnings import warn_unless_converged
+from hearsay._stream import Arriving, Stream, row_blocks
+from hearsay._warnings import ConvergenceWarning, warn_unless_converged
 from hearsay.noise import NoiseLike, as_asked
 
 if TYPE_CHECKING:
@@ -30,7 +31,9 @@ __all__ = ["PCA"]
 Array = npt.NDArray[Any]
 
 FLOATS = (np.float64, np.float32)
+MAX_ITER = 1000  # unless rows come in batches, which are all used
 SHARP = 1e-8  # the estimated sine a fit in double precision aims at where no tolerance is given
+DRIFT = "the rows have changed on the way: the components are those of the later part of the stream"
 SPELT = ("n_components", "tol", "max_iter", "oversampling", "random_state")
 
 
@@ -114,6 +117,10 @@ class PCA(LinearProjection):
         Extra columns in the block.
     center : bool
         Subtract the mean of every feature. Without it the matrix is X'X / n_samples.
+    batch : int, optional
+        Rows of a product, more than components: ``fit`` draws so many at random for each, and ends after three passes
+        over the data unless ``max_iter`` says otherwise; ``partial_fit`` takes them as they come and keeps none.
+        Such products are noisy, and their averages have an error bar. None: all rows in every product.
     noise : None, str, a model of ``hearsay.noise`` or a function (product, X) -> Xi
         Errors to add to every product with the covariance.
     whiten : bool
@@ -150,6 +157,11 @@ class PCA(LinearProjection):
         Where the residual stopped falling, if ``status_`` is "noise_floor"; else NaN.
     certificate_ : Certificate
         How right the components are: bounds, estimates and what is unknown, kept apart.
+    sin_theta_bar_ : float
+        Of ``partial_fit`` by batches: about how far the components are from those of where the rows come from, as
+        sin(theta), within a factor of 3 in about 95 of 100 streams; NaN before there is enough to average.
+    drift_ : bool
+        Of ``partial_fit`` by batches: earlier and later rows disagree by more than chance explains.
     history_ : structured array
         A record per iteration: t, momentum, edge, residual, noise, theta_1, theta_k, theta_next, sin_theta.
     info_ : Info
@@ -182,11 +194,12 @@ class PCA(LinearProjection):
         tol: float | None = None,
         accuracy: float | None = None,
         certify: str = "full",
-        max_iter: int = 1000,
+        max_iter: int = MAX_ITER,
         method: str = "auto",
         momentum: str | float = "auto",
         oversampling: str | int = "auto",
         center: bool = True,
+        batch: int | None = None,
         noise: NoiseLike = None,
         whiten: bool = False,
         precision: str = "auto",
@@ -204,6 +217,7 @@ class PCA(LinearProjection):
         self.momentum = momentum
         self.oversampling = oversampling
         self.center = center
+        self.batch = batch
         self.noise = noise
         self.whiten = whiten
         self.precision = precision
@@ -222,14 +236,15 @@ class PCA(LinearProjection):
             ensure_all_finite=False,  # the core looks, in the pass that finds the mean
             ensure_min_samples=2 if self.center else 1,
         )
-        if hasattr(self, "_stream"):
-            del self._stream
+        for stream in ("_stream", "_arriving", "sin_theta_bar_", "drift_"):
+            if hasattr(self, stream):
+                delattr(self, stream)
         limit = min(X.shape)
         start = self._warm_block(X.shape[1]) if self.warm_start else None
         try:
-            made = self._solve(X, self._first_rank(limit), start)
+            made = self._solve(X, self._first_rank(limit), start, self.batch)
             while self._wants_more(made, limit):
-                made = self._solve(X, min(limit, 2 * made["vectors"].shape[1]), made["vectors"])
+                made = self._solve(X, min(limit, 2 * made["vectors"].shape[1]), made["vectors"], self.batch)
         except DataError:
             assert_all_finite(X, estimator_name="PCA", input_name="X")
             raise
@@ -240,11 +255,18 @@ class PCA(LinearProjection):
     def partial_fit(self, X: Any, y: Any = None) -> PCA:
         """Takes in more rows of a stream and finds the components of all rows seen so far.
 
-        Kept are the number of rows, their mean and their scatter, in double precision. Up to about 16,000 features the
-        answer is that of ``fit`` on all rows at once. Beyond, only leading directions of the scatter are kept, twice as
-        many as components and at least 32 more, and the answer is an approximation. Each call starts from the last
-        one's components.
+        Without ``batch`` the number of rows, their mean and their scatter are kept, in double precision. Up to about
+        16,000 features the answer is that of ``fit`` on all rows at once. Beyond, only leading directions of the
+        scatter are kept, twice as many as components and at least 32 more, and the answer is an approximation. Each
+        call starts from the last one's components.
+
+        With ``batch`` every so many rows make one noisy product, whose averages are the answer: memory is about ten
+        times that of the components, and two batches, however long the stream. ``sin_theta_bar_`` says how good the
+        answer is after every call, ``drift_`` whether the rows have changed on the way, which also comes with a
+        ConvergenceWarning. A second pass over the same rows may be fed like the first.
         """
+        if self.batch is not None:
+            return self._partial_fit_by_batches(X)
         first = not hasattr(self, "_stream")
         X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=FLOATS, reset=first)
         features = X.shape[1]
@@ -264,6 +286,44 @@ class PCA(LinearProjection):
         self.mean_ = self.mean_.astype(X.dtype, copy=False)
         warn_unless_converged(self.info_)
         return self
+
+    def _partial_fit_by_batches(self, X: Any) -> PCA:
+        first = not hasattr(self, "_arriving")
+        X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=FLOATS, reset=first)
+        if first:
+            self._arriving = self._begin_arriving(X)
+        stream = self._arriving
+        stream.add(X)
+        made = stream.made(self._solve)
+        made["info"] = made.get("info") or info_from(made, 0.0, self.method, self.momentum, self.accuracy)
+        rank = made["vectors"].shape[1]
+        self._keep(made, rank, samples=stream.samples, limit=min(stream.samples, X.shape[1]))
+        self.components_ = self.components_.astype(X.dtype, copy=False)
+        self.mean_ = self.mean_.astype(X.dtype, copy=False)
+        bar = made.get("stream_bar", {})
+        self.sin_theta_bar_ = float(bar.get("sin_theta", np.nan))
+        self.drift_ = bool(bar.get("drift", False))
+        if self.drift_:
+            warnings.warn(DRIFT, ConvergenceWarning, stacklevel=3)
+        return self
+
+    def _begin_arriving(self, X: Any) -> Arriving:
+        features, asked = X.shape[1], self.n_components
+        if not isinstance(asked, Integral) or isinstance(asked, bool) or not 1 <= asked < features:
+            raise InvalidArgument(
+                f"n_components = {asked!r}: must be an int from 1 to {features - 1}, below the number of features, "
+                "where `batch` is given"
+            )
+        for name in ("method", "momentum"):
+            if getattr(self, name) not in ("auto", "averaged"):
+                raise InvalidArgument(
+                    f"{name} = {getattr(self, name)!r}: must be 'auto' where partial_fit goes by batches"
+                )
+        if self.noise is not None:
+            raise InvalidArgument(f"noise = {self.noise!r}: must be None where partial_fit goes by batches")
+        with in_python_words(*SPELT):
+            options = option_texts(n_components=asked, batch=self.batch, random_state=seed_from(self.random_state))
+            return Arriving(features, options, bool(self.center), arithmetic(X.dtype, self.precision))
 
     def get_covariance(self) -> Array:
         """The model's: components_' (explained_variance_ - noise_variance_) components_ + noise_variance_ I."""
@@ -306,14 +366,15 @@ class PCA(LinearProjection):
 
     # ---- The solve --------------------------------------------------------------------------------------------------
 
-    def _options(self, rank: int, dtype: np.dtype[Any]) -> tuple[Options, _core.Noise | None]:
+    def _options(self, rank: int, dtype: np.dtype[Any], batch: int | None = None) -> tuple[Options, _core.Noise | None]:
         noise_options, model = as_asked(self.noise)
         options = noise_options + option_texts(
             n_components=rank,
             tol=self.tol,
             accuracy=self.accuracy,
             certify=self.certify,
-            max_iter=self.max_iter,
+            max_iter=None if batch is not None and self.max_iter == MAX_ITER else self.max_iter,
+            batch=batch,
             method=self.method,
             momentum=self.momentum,
             oversampling=self.oversampling,
@@ -322,13 +383,13 @@ class PCA(LinearProjection):
         )
         return options, model
 
-    def _solve(self, X: Any, rank: int, start: Array | None) -> dict[str, Any]:
+    def _solve(self, X: Any, rank: int, start: Array | None, batch: int | None = None) -> dict[str, Any]:
         dtype = arithmetic(X.dtype, self.precision)
         with in_python_words(*SPELT):
-            options, model = self._options(rank, dtype)
+            options, model = self._options(rank, dtype, batch)
             tolerance = _core.tolerance_of(options)
             sharp = self.tol is None and self.accuracy is None and dtype == np.float64 and self.precision != "mixed"
-            wished_accuracy = SHARP if sharp else None
+            wished_accuracy = SHARP if sharp and batch is None else None
             center = bool(self.center)
             start = None if start is None else np.ascontiguousarray(start, dtype=dtype)
             with watching(self.callback, self.verbose, tolerance, "PCA") as watch:

@@ -15,7 +15,11 @@ import numpy.typing as npt
 import scipy.linalg
 import scipy.sparse as sp
 
-__all__ = ["Stream"]
+from hearsay import _core
+from hearsay._errors import InvalidArgument
+from hearsay._options import Options
+
+__all__ = ["Arriving", "Stream"]
 
 Array = npt.NDArray[Any]
 
@@ -70,3 +74,37 @@ class Stream:
     @property
     def total_variance(self) -> float:
         return self.squares / self.divisor
+
+
+class Arriving:
+    """Rows that make one noisy product a batch (the core's ArrivingPca). Before the first batch is full, its rows are
+    all there is, and they are solved whole.
+    """
+
+    def __init__(self, features: int, options: Options, center: bool, dtype: np.dtype[Any]) -> None:
+        self.center = center
+        self.dtype = dtype
+        self.rank = int(dict(options)["rank"])
+        self.core = (_core.ArrivingSingle if dtype == np.float32 else _core.ArrivingDouble)(features, options, center)
+        self.few: Array | None = np.zeros((0, features), dtype=dtype)
+
+    def add(self, X: Any) -> None:
+        for block in row_blocks(X) if sp.issparse(X) else [X]:
+            rows = np.ascontiguousarray(block.toarray() if sp.issparse(block) else block, dtype=self.dtype)
+            self.core.add(rows)
+            if self.core.batches > 0:
+                self.few = None
+            elif self.few is not None:
+                self.few = np.vstack([self.few, rows])
+
+    def made(self, solve_whole: Any) -> dict[str, Any]:
+        if self.few is None:
+            return self.core.result()
+        return solve_whole(self.few, min(self.rank, *self.few.shape), None)  # type: ignore[no-any-return]
+
+    @property
+    def samples(self) -> int:
+        return int(self.core.samples)
+
+    def __reduce__(self) -> Any:
+        raise InvalidArgument("stream: rows that arrive by batches cannot be pickled or copied; fit once more")

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "bindings.hpp"
+#include "hearsay/arriving_pca.hpp"
 #include "hearsay/operators/compose.hpp"
 #include "hearsay/solve.hpp"
 
@@ -211,6 +212,14 @@ struct SparseIn {
   }
 };
 
+// The rows of a product, which are none of the solver's options.
+std::optional<Index> batch_in(const Options& options) {
+  std::optional<Index> batch;
+  for (const auto& [name, text] : options)
+    if (name == "batch") batch = parse_integer(name, text, 1);
+  return batch;
+}
+
 template <class S, class Data>
 nb::dict analyse(const Data& data, const PcaSettings& settings, Asked& asked, const Given<S>& start) {
   asked.request.start = in_double<S>(start);
@@ -221,7 +230,7 @@ template <class S>
 nb::dict pca_dense(const MatrixIn<S>& data, const Options& options, bool center, std::optional<double> wished_accuracy,
                    const Noise* noise, const Given<S>& start, nb::object callback) {
   Asked asked(options, noise, std::move(callback));
-  return analyse<S>(borrowed<S>(data), {center, wished_accuracy}, asked, start);
+  return analyse<S>(borrowed<S>(data), {center, wished_accuracy, batch_in(options)}, asked, start);
 }
 
 template <class S>
@@ -231,7 +240,51 @@ nb::dict pca_sparse(const VectorIn<std::int64_t>& row_start, const VectorIn<std:
                     nb::object callback) {
   const SparseIn<S> data{row_start, columns, values, cols};
   Asked asked(options, noise, std::move(callback));
-  return analyse<S>(data.view(), {center, wished_accuracy}, asked, start);
+  return analyse<S>(data.view(), {center, wished_accuracy, batch_in(options)}, asked, start);
+}
+
+// Rows that arrive, and what is known of them so far.
+ArrivingOptions arriving_options(const Options& options, bool center) {
+  const PowerOptions power = settings_from(options).power;
+  return {.rank = power.rank, .center = center, .batch = batch_in(options).value_or(0), .seed = power.seed};
+}
+
+nb::dict dictionary(const ErrorBar& bar) {
+  nb::dict out;
+  out["kind"] = name(bar.kind);
+  out["sin_theta"] = bar.sin_theta;
+  out["drift"] = bar.drift;
+  out["steps"] = bar.steps;
+  return out;
+}
+
+template <class S>
+nb::dict result_of(const ArrivingPca<S>& stream) {
+  Watcher nobody{nb::none()};
+  nb::dict out = dictionary(PcaSolution<S>{.pca = stream.result()}, nobody);
+  out["stream_bar"] = dictionary(stream.result().power.bar);
+  return out;
+}
+
+template <class S>
+void bind_arriving(nb::module_& m, const char* name) {
+  using nb::arg;
+  nb::class_<ArrivingPca<S>>(m, name, "PCA of rows that arrive and are not kept.")
+      .def(
+          "__init__",
+          [](ArrivingPca<S>* self, Index features, const Options& options, bool center) {
+            new (self) ArrivingPca<S>(features, arriving_options(options, center));
+          },
+          arg("features"), arg("options"), arg("center"))
+      .def(
+          "add",
+          [](ArrivingPca<S>& self, const MatrixIn<S>& rows) {
+            unlocked([&] { return self.add(borrowed<S>(rows)), 0; });
+          },
+          arg("rows").noconvert())
+      .def("result", &result_of<S>)
+      .def_prop_ro("samples", &ArrivingPca<S>::samples)
+      .def_prop_ro("batches", &ArrivingPca<S>::batches);
 }
 
 // ---- Eigenproblems --------------------------------------------------------------------------------------------------
@@ -388,6 +441,8 @@ void bind_solve(nb::module_& m) {
   bind_moment(m);
   bind_solves<double>(m);
   bind_solves<float>(m);
+  bind_arriving<double>(m, "ArrivingDouble");
+  bind_arriving<float>(m, "ArrivingSingle");
   const auto bind_function = [&m]<class S>(const char* name, S) {
     m.def(name, &eigs_function<S>, arg("function"), arg("dim"), arg("options"), arg("shift"), arg("psd"),
           arg("noisy").none(), arg("noise").none(), arg("start").noconvert().none(),
