@@ -5,7 +5,8 @@
 //   while (more) stream.add(rows);
 //   stream.result().power.bar.sin_theta;
 //
-// What is kept does not grow with the rows: about ten blocks of features x (rank + 1) numbers, and two batches.
+// What is kept does not grow with the rows: about ten blocks of features x (rank + 1) numbers, and two batches; but for
+// a record of some 80 bytes every sixteen batches.
 #pragma once
 
 #include "hearsay/block.hpp"
