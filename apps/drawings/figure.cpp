@@ -57,14 +57,15 @@ std::string marker(std::size_t style, double x, double y) {
                      markers[style]);
 }
 
-// Spread along the axis, each curve's a little apart from the others'.
+// Spread along the axis, each curve's a little apart from the others'; on every point where there are but a few.
 std::string markers_of(const Band& band, std::size_t curve, std::size_t curves, const Scale& across, const Scale& up) {
   std::string drawn;
   const double spacing = plot_width / markers_per_curve;
+  const bool on_every_point = band.x.size() <= markers_per_curve;
   double next = plot_left + spacing * (static_cast<double>(curve) + 0.5) / static_cast<double>(curves);
   for (std::size_t i = 0; i < band.x.size(); ++i) {
     const double x = across(band.x[i]), y = up(band.median[i]);
-    if (!(x >= next) || !(y >= plot_top && y <= plot_bottom) || x > plot_left + plot_width) continue;
+    if (!(x >= next || on_every_point) || !(y >= plot_top && y <= plot_bottom) || x > plot_left + plot_width) continue;
     drawn += marker(curve % styles, x, y);
     while (next <= x) next += spacing;
   }

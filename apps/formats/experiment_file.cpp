@@ -222,6 +222,69 @@ GraphRun read_graph(const JsonReader& run) {
           .iterations = run.integer("iterations", 1, otherwise.iterations)};
 }
 
+constexpr Word<NoisyInstance::Spectrum> spectra[] = {{"planted", NoisyInstance::Spectrum::planted},
+                                                     {"harmonic", NoisyInstance::Spectrum::harmonic},
+                                                     {"exponential", NoisyInstance::Spectrum::exponential}};
+
+constexpr Word<BudgetRun::Solver> budget_solvers[] = {{"limit", BudgetRun::Solver::limit},
+                                                      {"averaged", BudgetRun::Solver::averaged},
+                                                      {"error-bar", BudgetRun::Solver::error_bar},
+                                                      {"last-block", BudgetRun::Solver::last_block},
+                                                      {"oja", BudgetRun::Solver::oja}};
+
+constexpr Word<SolveRun::Solver> step_solvers[] = {{"averaged", SolveRun::Solver::averaged},
+                                                   {"paper", SolveRun::Solver::paper}};
+
+NoisyInstance read_noisy_instance(const JsonReader& run) {
+  const NoisyInstance otherwise;
+  return {.spectrum = choice(run, "spectrum", "planted", spectra),
+          .dimension = run.integer("dimension", 2, otherwise.dimension),
+          .rank = run.integer("rank", 1, otherwise.rank),
+          .gap = run.real("gap", otherwise.gap),
+          .noise = choice(run, "noise", "gaussian", noises),
+          .noise_level = run.real("noise_level", otherwise.noise_level)};
+}
+
+std::vector<Index> read_products(const JsonReader& run) {
+  const std::vector<Index> products = run.integers("products", 1);
+  if (!std::is_sorted(products.begin(), products.end())) run.refuse("products", "ascending");
+  return products;
+}
+
+BudgetRun read_budget(const JsonReader& run) {
+  constexpr std::string_view known[] = {"kind",  "spectrum",    "dimension", "rank",    "gap",
+                                        "noise", "noise_level", "solver",    "products"};
+  run.require_keys(known);
+  return {.instance = read_noisy_instance(run),
+          .solver = choice(run, "solver", "averaged", budget_solvers),
+          .products = run.has("products") ? read_products(run) : BudgetRun{}.products};
+}
+
+SolveRun read_solve(const JsonReader& run) {
+  constexpr std::string_view known[] = {"kind",  "spectrum",    "dimension", "rank",      "gap",
+                                        "noise", "noise_level", "solver",    "iterations"};
+  run.require_keys(known);
+  return {.instance = read_noisy_instance(run),
+          .solver = choice(run, "solver", "averaged", step_solvers),
+          .iterations = run.integer("iterations", 1, SolveRun{}.iterations)};
+}
+
+// What is said of the instance says what was measured, and is not used.
+RecordedRun read_recorded(const JsonReader& run) {
+  constexpr std::string_view known[] = {"kind",  "spectrum",    "dimension", "rank",   "gap",
+                                        "noise", "noise_level", "products",  "errors", "source"};
+  run.require_keys(known);
+  RecordedRun read{.products = read_products(run), .errors = {}, .source = run.text("source")};
+  constexpr std::string_view rule = "a list of positive numbers, one for each of products";
+  if (!run.has("errors")) run.miss("errors", rule);
+  if (!run.at("errors").is_array() || run.at("errors").size() != read.products.size()) run.refuse("errors", rule);
+  for (const json& error : run.at("errors")) {
+    if (!error.is_number() || !(error.get<double>() > 0)) run.refuse("errors", rule);
+    read.errors.push_back(error.get<double>());
+  }
+  return read;
+}
+
 Run read_run(const json& settled, const std::string& where) {
   const JsonReader run(settled, where + ".run.");
   constexpr Word<Run (*)(const JsonReader&)> kinds[] = {
@@ -232,7 +295,10 @@ Run read_run(const json& settled, const std::string& where) {
       {"exponents", [](const JsonReader& reader) -> Run { return read_exponents(reader); }},
       {"rounds", [](const JsonReader& reader) -> Run { return read_rounds(reader); }},
       {"promise", [](const JsonReader& reader) -> Run { return read_promise(reader); }},
-      {"graph", [](const JsonReader& reader) -> Run { return read_graph(reader); }}};
+      {"graph", [](const JsonReader& reader) -> Run { return read_graph(reader); }},
+      {"budget", [](const JsonReader& reader) -> Run { return read_budget(reader); }},
+      {"solve", [](const JsonReader& reader) -> Run { return read_solve(reader); }},
+      {"recorded", [](const JsonReader& reader) -> Run { return read_recorded(reader); }}};
   return choice(run, "kind", "planted", kinds)(run);
 }
 
@@ -339,8 +405,9 @@ constexpr Word<std::string_view> bounded_by[] = {
 constexpr Word<std::string_view> spoken_of[] = {{"amazon0302", "amazon0302"}, {"generated", "generated"}};
 
 Claim read_claim(const JsonReader& claim) {
-  constexpr std::string_view known[] = {"name",      "says",     "panel",   "measure",   "curves",   "level",    "fact",
-                                        "over_fact", "at_least", "at_most", "departure", "measured", "bound_by", "of"};
+  constexpr std::string_view known[] = {"name",    "says",      "panel",    "measure",   "curves",
+                                        "level",   "at",        "fact",     "over_fact", "at_least",
+                                        "at_most", "departure", "measured", "bound_by",  "of"};
   claim.require_keys(known);
   Claim read{.name = claim.text("name"),
              .says = claim.text("says"),
@@ -348,6 +415,7 @@ Claim read_claim(const JsonReader& claim) {
              .measure = claim.text("measure"),
              .curves = {},
              .level = claim.real("level", Claim{}.level),
+             .at = claim.optional_real("at"),
              .fact = claim.text("fact", ""),
              .over_fact = claim.text("over_fact", ""),
              .at_least = claim.optional_real("at_least"),

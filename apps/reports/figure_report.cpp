@@ -143,6 +143,7 @@ Json claims_json(const std::vector<Reproduced>& all) {
       if (!verdict.claim.curves.empty()) claim["curves"] = verdict.claim.curves;
       if (!verdict.claim.fact.empty()) claim["fact"] = verdict.claim.fact;
       if (!verdict.claim.over_fact.empty()) claim["over_fact"] = verdict.claim.over_fact;
+      if (verdict.claim.at) claim["at"] = *verdict.claim.at;
       claim["value"] = number(verdict.value);
       if (verdict.claim.at_least) claim["at_least"] = *verdict.claim.at_least;
       if (verdict.claim.at_most) claim["at_most"] = *verdict.claim.at_most;

@@ -67,8 +67,7 @@ PowerResult<double> solve(const Instance& instance, const Json& command) {
   if (command.contains("noise")) {
     const Json& noise = command.at("noise");
     const auto model = gaussian_noise<double>(noise.at("sigma"), noise.at("seed"));
-    const Index columns = options.rank + 1;                                  // p under noise
-    options.max_iterations = noise.at("budget").get<Index>() / columns - 1;  // the last product measures the answer
+    options.product_budget = noise.at("budget").get<Index>();
     if (instance.of_graph) return principal_subspace<double>(noisy(*instance.of_graph, model), options);
     const PositiveSemidefinite<double> A{DenseSymmetric<double>(instance.matrix)};
     return principal_subspace<double>(noisy(A, model), options);
@@ -134,6 +133,7 @@ Json answer(const Instance& instance, const Json& command) {
   reply["sin_theta_estimate"] =
       std::isfinite(result.sin_theta_estimate) ? Json(result.sin_theta_estimate) : Json(nullptr);
   reply["certificate"] = certificate_json(result.certificate);
+  reply["bar"] = {{"kind", name(result.bar.kind)}, {"sin_theta", number(result.bar.sin_theta)}};
   reply["method"] = name(result.method);
   reply["iterations"] = result.iterations;
   reply["columns"] = result.columns;

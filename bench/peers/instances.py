@@ -23,7 +23,7 @@ import scipy.sparse.linalg
 @dataclasses.dataclass(frozen=True)
 class Instance:
     name: str
-    workload: str  # W1 to W4
+    workload: str  # W1 to W4; W5: for noise alone
     title: str
     kind: str  # dense, graph, samples
     rank: int
@@ -122,6 +122,7 @@ def ego_facebook(folder, tools):
 INSTANCES = [
     Instance("paper-1e-2", "W1", "dense d = 1000, k = 10, gap 1e-2", "dense", 10, three_eigenvalues(1e-2)),
     Instance("paper-1e-3", "W1", "dense d = 1000, k = 10, gap 1e-3", "dense", 10, three_eigenvalues(1e-3)),
+    Instance("exponential-1000", "W5", "dense d = 1000, k = 10, exp(-i/50)", "dense", 10, exponential(1000)),
     Instance("harmonic-10", "W2", "dense d = 4000, k = 10, eigenvalues 1/i", "dense", 10, harmonic(4000)),
     Instance("exponential-10", "W2", "dense d = 4000, k = 10, exp(-i/50)", "dense", 10, exponential(4000)),
     Instance("harmonic-50", "W2", "dense d = 4000, k = 50, eigenvalues 1/i", "dense", 50, harmonic(4000)),

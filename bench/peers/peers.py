@@ -38,7 +38,7 @@ def say(text):
 def arguments(argv):
     parser = argparse.ArgumentParser(prog="./dev bench peers", description=__doc__.splitlines()[0])
     parser.add_argument("build", type=pathlib.Path, help="the release build")
-    parser.add_argument("--only", default="", help="workloads or instances: W2,W3,facebook,W5,start-up")
+    parser.add_argument("--only", default="", help="workloads or instances: W2,W3,facebook,W5,W5/facebook,start-up")
     parser.add_argument("--accuracy", default="", help="some of 1e-2,1e-4,1e-8")
     parser.add_argument("--peers", default="", help="names that begin so: hearsay,PRIMME")
     parser.add_argument("--repeats", type=int, default=5, help="timed solves of each, at most")
@@ -323,6 +323,8 @@ def machine(tools, threads):
 
 
 def wanted(given, instance):
+    if instance.workload == "W5":  # for noise alone
+        return False
     if given.only:
         return instance.workload in given.only or instance.name in given.only
     return instance.workload != "toy" and not (given.quick and instance.large)
@@ -349,7 +351,7 @@ def run(given):
             noisy = [case for case in noise.CASES if case.instance == instance.name]
             if given.quick:
                 noisy = noisy[:1] if not instance.large else []
-            ask_noise = noisy and not given.seeds and (not given.only or "W5" in given.only)
+            ask_noise = noisy and not given.seeds and (not given.only or {"W5", f"W5/{instance.name}"} & set(given.only))
             ask_times = wanted(given, instance)
             if not (ask_times or ask_noise):
                 continue
@@ -369,7 +371,9 @@ def run(given):
                         remembered = settings.known.setdefault("noise", {})
                         for case in noisy:
                             seeds = range(1, 4 if instance.large else 6)
-                            results["noise"] += noise.measure(case, bench, remembered, seeds, say, given.retune)
+                            results["noise"] += noise.measure(
+                                case, bench, peers, remembered, seeds, say, given.retune
+                            )
                             settings.save()
             except MissingData as error:
                 results["left_out"].append({"instance": instance.name, "why": str(error)})

@@ -2,11 +2,10 @@
 
 import json
 import math
-import statistics
 
 COLUMNS = ("tool", "seconds", "spread", "runs", "sin(theta)", "products", "passes", "memory, MB", "setting")
 BAR_COLUMNS = ("bar", "measured", "at most", "against", "")
-NOISE_COLUMNS = ("instance", "sigma", "tool", "setting", "median sine", "products", "said", "true", "estimate")
+NOISE_COLUMNS = ("instance", "sigma", "tool", "setting", "median sine", "products", "said", "true", "error / claim")
 DEFAULT_COLUMNS = ("instance", "tool", "said success", "of these wrong", "worst sin(theta)")
 SEED_COLUMNS = ("instance", "sin(theta) asked", "right", "worst")
 STYLES = {
@@ -68,11 +67,11 @@ def bar_cells(bar):
 
 
 def noise_cells(row):
-    estimate = f"{statistics.median(row['estimates']):.1e}" if row["estimates"] else "-"
     products = f"{number(row['products'])} of {row['budget']:,}"
     said = ", ".join(row["statuses"])
+    over = number(row["error_over_claim"], "{:.2g}")
     what = [row["instance"], f"{row['sigma']:g}", row["peer"], f"{row['way']}: {plain(row['setting'])}"]
-    return [*what, f"{row['sine']:.2e}", products, said, f"{row['true']} of {row['runs']}", estimate]
+    return [*what, f"{row['sine']:.2e}", products, said, f"{row['true']} of {row['runs']}", over]
 
 
 def default_cells(row):

@@ -38,6 +38,9 @@ Index length(const ExponentRun& run) { return run.levels; }
 Index length(const PromiseRun&) { return 1 << 20; }  // hundreds of rounds an iteration
 Index length(const RoundsRun& run) { return run.agents.iterations * static_cast<Index>(run.rounds.size()); }
 Index length(const GraphRun& run) { return run.iterations; }
+Index length(const BudgetRun& run) { return run.products.back() / (run.instance.rank + 1); }
+Index length(const SolveRun& run) { return run.iterations; }
+Index length(const RecordedRun&) { return 0; }
 
 Index length(const Run& run) {
   return std::visit([](const auto& described) { return length(described); }, run);
@@ -115,7 +118,8 @@ bool carry_out(const std::vector<Task>& tasks, int workers, const Progress& prog
 bool goes_with(const Run& run, Abscissa against) {
   const auto* theorem = std::get_if<TheoremRun>(&run);
   const bool sweep = std::holds_alternative<ToleranceRun>(run) || std::holds_alternative<RoundsRun>(run) ||
-                     std::holds_alternative<ExponentRun>(run) ||
+                     std::holds_alternative<ExponentRun>(run) || std::holds_alternative<BudgetRun>(run) ||
+                     std::holds_alternative<RecordedRun>(run) ||
                      (theorem != nullptr && theorem->theorem == TheoremRun::Theorem::random_start);
   switch (against) {
     case Abscissa::swept:

@@ -16,6 +16,7 @@
 #include "experiments/agent_runs.hpp"
 #include "experiments/exponents.hpp"
 #include "experiments/graph_run.hpp"
+#include "experiments/noisy_solves.hpp"
 #include "experiments/promise.hpp"
 #include "experiments/rounds.hpp"
 #include "experiments/runs.hpp"
@@ -32,7 +33,8 @@ struct Axis {
   std::optional<double> low = {}, high = {};  ///< what the data say, where not given
 };
 
-using Run = std::variant<PlantedRun, TheoremRun, AgentsRun, ToleranceRun, ExponentRun, RoundsRun, PromiseRun, GraphRun>;
+using Run = std::variant<PlantedRun, TheoremRun, AgentsRun, ToleranceRun, ExponentRun, RoundsRun, PromiseRun, GraphRun,
+                         BudgetRun, SolveRun, RecordedRun>;
 
 struct CurveSpec {
   std::string name;
@@ -75,6 +77,7 @@ struct Claim {
   std::string measure;              ///< one of measure_names()
   std::vector<std::string> curves;  ///< by name; empty: all of the panel
   double level = 1e-2;              ///< the error that counts as reached, where the measure asks for one
+  std::optional<double> at = {};    ///< the place in a sweep, where the measure asks for one
   std::string fact;                 ///< which one, where the measure asks for one
   std::string over_fact = {};       ///< and over which other
   std::optional<double> at_least = {}, at_most = {};

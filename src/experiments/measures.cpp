@@ -137,6 +137,27 @@ double rounds_ratio(const Curves& curves, const Claim& claim) {
   return rounds[0] / rounds[1];
 }
 
+// The same in columns multiplied by A.
+double products_ratio(const Curves& curves, const Claim& claim) {
+  const auto products_to = [&claim](const Trace& trace) {
+    const double t = reached(trace, claim.level);
+    return std::isnan(t) || trace.products.empty() ? nowhere : trace.products[static_cast<std::size_t>(t)];
+  };
+  const auto products = of_each(curves, products_to);
+  return products[0] / products[1];
+}
+
+// The error of a sweep where it is at `at`.
+double error_at(const Trace& trace, double at) {
+  const auto place = std::find(trace.swept.begin(), trace.swept.end(), at);
+  return place == trace.swept.end() ? nowhere : trace.error[static_cast<std::size_t>(place - trace.swept.begin())];
+}
+
+double error_ratio(const Curves& curves, const Claim& claim) {
+  const auto errors = of_each(curves, [&claim](const Trace& trace) { return error_at(trace, claim.at.value_or(0)); });
+  return errors[0] / errors[1];
+}
+
 double iterations_spread(const Curves& curves, const Claim& claim) {
   const auto iterations = of_each(curves, [&claim](const Trace& trace) { return reached(trace, claim.level); });
   return most(iterations) / least(iterations);
@@ -188,6 +209,8 @@ struct Measure {
 constexpr Measure measures[] = {
     {"iterations_ratio", 2, false, iterations_ratio},
     {"rounds_ratio", 2, false, rounds_ratio},
+    {"products_ratio", 2, false, products_ratio},
+    {"error_ratio", 2, false, error_ratio},
     {"iterations_spread", 2, false, iterations_spread},
     {"iterations_slope", 2, false,
      [](const Curves& curves, const Claim& claim) {
@@ -290,6 +313,7 @@ void check_claims(const Experiment& experiment) {
     require(!measure->of_fact || !claim.fact.empty(), fmt::format("{}: {} needs a fact", where, claim.measure));
     require(claim.measure != "fact_over_fact" || !claim.over_fact.empty(),
             fmt::format("{}: {} needs a fact and over_fact", where, claim.measure));
+    require(claim.measure != "error_ratio" || claim.at, fmt::format("{}: {} needs at", where, claim.measure));
     require(claim.at_least || claim.at_most, fmt::format("{}: must have at_least, at_most or both", where));
     require(!claim.departure || claim.departure->at_least || claim.departure->at_most,
             fmt::format("{}: departure: must have at_least, at_most or both", where));

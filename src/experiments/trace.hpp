@@ -10,6 +10,7 @@ namespace hearsay::experiments {
 struct Trace {
   std::vector<double> error;
   std::vector<double> rounds = {}, bytes = {};  ///< empty where nobody gossips
+  std::vector<double> products = {};            ///< columns multiplied by A; empty where nobody counts
   std::vector<double> swept = {};               ///< of a sweep: what was varied, in place of the iteration
   std::map<std::string, double> facts = {};
 };

@@ -13,6 +13,7 @@ SOURCE = pathlib.Path(os.environ.get("HEARSAY_SOURCE", pathlib.Path(__file__).pa
 sys.path.insert(0, str(SOURCE / "bench" / "peers"))
 
 import bars  # noqa: E402
+import noise  # noqa: E402
 import peers  # noqa: E402
 import report  # noqa: E402
 from instances import measure_sine  # noqa: E402
@@ -173,3 +174,44 @@ def test_seconds_without_their_accuracy_are_not_written(tmp_path):
         report.write(results, tmp_path)
 
     assert not list(tmp_path.iterdir())
+
+
+def noisy(peer, sine, way=noise.GO_ON, budget=4000, **more):
+    case = {"instance": "paper-1e-2", "sigma": 1e-5, "budget": budget, "peer": peer, "way": way, "sine": sine}
+    return case | {"runs": 1, "statuses": ["noise_floor"]} | more
+
+
+def error_bar_of(rows, against=bars.ARPACK):
+    return next(bar for bar in bars.check([], rows, {}, []) if bar["against"] == against)
+
+
+@pytest.mark.parametrize(("budget", "limit"), [(1000, 0.3), (4000, 0.1), (20000, 0.05)])
+def test_the_more_products_the_further_below_arpack(budget, limit):
+    rows = [noisy("hearsay", 0.9 * limit, noise.AS_IT_COMES, budget), noisy(bars.ARPACK, 1.0, budget=budget)]
+
+    bar = error_bar_of(rows)
+    worse = error_bar_of([rows[0] | {"sine": 1.1 * limit}, rows[1]])
+
+    assert bar["limit"] == limit and bar["met"] is True and worse["met"] is False
+
+
+def test_arpack_under_noise_is_taken_at_the_best_setting_in_hindsight():
+    rows = [noisy("hearsay", 1e-4, noise.AS_IT_COMES), noisy(bars.ARPACK, 1e-1), noisy(bars.ARPACK, 1e-2, noise.HINDSIGHT)]
+
+    assert error_bar_of(rows)["value"] == pytest.approx(1e-2)
+
+
+def test_an_error_is_held_against_what_was_said_of_it():
+    about = {"lambda_1": 1.0, "lambda_k": 1.0, "lambda_next": 0.9}
+    averaged = {"bar": {"sin_theta": 1e-3}, "sin_theta_estimate": 1e-3, "success": False, "sine": 2e-3}
+    last_block = {"bar": {"sin_theta": None}, "sin_theta_estimate": 1e-2, "success": False, "sine": 2e-3}
+    sure, unsure = {"success": True, "sine": 1e-2}, {"success": False, "sine": 1e-2}
+
+    claims = [noise.claim_of(run, {"tol": 1e-6}, about) for run in (averaged, last_block, sure, unsure)]
+    runs = [run | {"claim": claim} for run, claim in zip((averaged, last_block, sure, unsure), claims, strict=True)]
+
+    assert claims == [1e-3, 1e-2, pytest.approx(1e-5), None]
+    assert noise.over_claim(runs[:1]) == pytest.approx(2) and noise.over_claim(runs[3:]) is None
+    assert noise.was_true(averaged, {}, 0.0) and not noise.was_true(averaged | {"sine": 4e-3}, {}, 0.0)
+    assert noise.was_true(sure, {"tol": 1e-6}, 1e-6) and not noise.was_true(sure, {"tol": 1e-6}, 1e-3)
+    assert noise.was_true(unsure, {"tol": 1e-6}, 1e-3)

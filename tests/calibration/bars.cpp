@@ -10,7 +10,6 @@
 // ten times a bar that is called calibrated.
 #include <fmt/format.h>
 #include <hearsay/angles.hpp>
-#include <hearsay/linalg.hpp>
 #include <hearsay/noise.hpp>
 #include <hearsay/random.hpp>
 #include <hearsay/subspace.hpp>
@@ -25,11 +24,14 @@
 #include <vector>
 
 #include "experiments/diagonal.hpp"
+#include "experiments/statistical_limit.hpp"
 
 namespace hearsay {
 namespace {
 
 using experiments::DiagonalOperator;
+using experiments::error_of_one_product;
+using experiments::statistical_limit;
 
 // ---- Spectra, in their eigenbasis
 
@@ -87,22 +89,6 @@ Vector<double> spectrum(const Family& family, Index d, Index k) {
   return values;
 }
 
-// E ||Xi_ji / (lambda_i - lambda_j)||, j > k >= i, of one product with unit noise: what a mean of products leaves, to
-// first order, whoever makes it.
-double error_of_one_product(const Vector<double>& values, Index k) {
-  constexpr std::uint32_t draws = 40;
-  const Index d = values.size();
-  double sum = 0;
-  for (std::uint32_t draw = 0; draw < draws; ++draw) {
-    Block<double> E(d, k);
-    fill_normal<double>({.seed = 99, .stream = Stream::test, .iteration = draw}, E);
-    for (Index j = 0; j < d; ++j)
-      for (Index i = 0; i < k; ++i) E(j, i) = j < k ? 0 : E(j, i) / (values(i) - values(j));
-    sum += spectral_norm<double>(E) / draws;
-  }
-  return sum;
-}
-
 double median(std::vector<double> values) {
   if (values.empty()) return std::nan("");
   std::sort(values.begin(), values.end());
@@ -149,8 +135,7 @@ int limit(int seeds) {
       side_by_side(errors.size(), [&](std::size_t i) {
         const auto found = principal_subspace<double>(noisy(A, gaussian_noise<double>(sigma, 700 + i)),
                                                       {.rank = k, .product_budget = budget, .seed = i});
-        errors[i] = sin_theta<double>(U, found.basis) /
-                    (sigma * one * std::sqrt(static_cast<double>(k) / static_cast<double>(budget)));
+        errors[i] = sin_theta<double>(U, found.basis) / statistical_limit(one, sigma, k, budget);
         ratios[i] = found.bar.sin_theta / sin_theta<double>(U, found.basis);
       });
       bars.insert(bars.end(), ratios.begin(), ratios.end());

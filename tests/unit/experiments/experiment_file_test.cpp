@@ -57,6 +57,32 @@ TEST(ExperimentFile, SaysOnceWhatItsPartsHaveInCommon) {
   EXPECT_EQ(experiment.claims[0].at_most, 1);
 }
 
+TEST(ExperimentFile, DescribesNoisySolvesAndWhatWasRecorded) {
+  const auto curve = [](const std::string& run) {
+    return parse_experiment(changed(whole, R"({"momentum": "none"})", run), "my.json", false)
+        .experiment.panels[0]
+        .curves[0]
+        .run;
+  };
+
+  const auto budget = std::get<BudgetRun>(curve(R"({"kind": "budget", "solver": "oja", "products": [10, 20]})"));
+  const auto solve = std::get<SolveRun>(curve(R"({"kind": "solve", "solver": "paper", "spectrum": "harmonic"})"));
+  const auto recorded =
+      std::get<RecordedRun>(curve(R"({"kind": "recorded", "products": [10], "errors": [0.5], "source": "there"})"));
+
+  EXPECT_EQ(budget.solver, BudgetRun::Solver::oja);
+  EXPECT_EQ(budget.instance.dimension, 50);
+  EXPECT_EQ(budget.products, (std::vector<Index>{10, 20}));
+  EXPECT_EQ(solve.instance.spectrum, NoisyInstance::Spectrum::harmonic);
+  EXPECT_EQ(recorded.errors, std::vector<double>{0.5});
+  const auto names = [](const std::string& key, const std::string& run) {
+    return message_of(changed(whole, R"({"momentum": "none"})", run)).find(key) != std::string::npos;
+  };
+  EXPECT_TRUE(names("source", R"({"kind": "recorded", "products": [10], "errors": [0.5]})"));
+  EXPECT_TRUE(names("errors", R"({"kind": "recorded", "products": [10], "errors": [], "source": "there"})"));
+  EXPECT_TRUE(names("ascending", R"({"kind": "budget", "products": [20, 10]})"));
+}
+
 TEST(ExperimentFile, DescribesSweepsTablesAndDepartures) {
   constexpr const char* text = R"({
     "name": "tables", "title": "T", "seeds": [1],

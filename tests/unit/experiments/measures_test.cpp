@@ -53,6 +53,31 @@ TEST(Measures, CompareTheRoundsToALevel) {
   EXPECT_TRUE(std::isnan(measured("rounds_ratio", {curve("silent", decay(0.9, 1e-4)), few})));
 }
 
+TEST(Measures, CompareTheProductsToALevel) {
+  Curve wide = curve("wide", decay(0.9, 1e-4)), narrow = curve("narrow", decay(0.9, 1e-4));
+  for (std::size_t t = 0; t < 200; ++t) {
+    wide.traces[0].products.push_back(20.0 * static_cast<double>(t + 1));
+    narrow.traces[0].products.push_back(5.0 * static_cast<double>(t + 1));
+  }
+
+  EXPECT_DOUBLE_EQ(measured("products_ratio", {wide, narrow}), 4);
+  EXPECT_TRUE(std::isnan(measured("products_ratio", {curve("uncounted", decay(0.9, 1e-4)), narrow})));
+}
+
+TEST(Measures, CompareTheErrorsOfASweepAtAPlace) {
+  const auto sweep = [](double first, double second) {
+    return curve("sweep", {.error = {first, second}, .swept = {10, 20}});
+  };
+  const Outcome outcome{.panels = {{.name = "panel", .curves = {sweep(6, 2), sweep(3, 4)}}}, .verdicts = {}};
+  Claim claim{.name = "c", .says = {}, .panel = "panel", .measure = "error_ratio", .curves = {}, .at = 20, .fact = {}};
+
+  EXPECT_DOUBLE_EQ(judge(claim, outcome).value, 0.5);
+  claim.at = 10;
+  EXPECT_DOUBLE_EQ(judge(claim, outcome).value, 2);
+  claim.at = 15;
+  EXPECT_TRUE(std::isnan(judge(claim, outcome).value));
+}
+
 TEST(Measures, TakeTheMedianOverTheSeeds) {
   Curve slow = curve("slow", decay(0.9, 1e-4));
   slow.traces = {decay(0.9, 1e-4), decay(0.99, 1e-1), decay(0.9, 1e-4)};
