@@ -74,6 +74,15 @@ Json cluster_json(const UndefinedPart& cluster) {
   return {{"first", cluster.first}, {"last", cluster.last}, {"zero", cluster.zero}, {"width", number(cluster.width)}};
 }
 
+// null where the run was exact, or nobody can tell.
+Json bar_json(const ErrorBar& bar) {
+  if (!bar.exists()) return nullptr;
+  return {{"kind", name(bar.kind)},
+          {"sin_theta", number(bar.sin_theta)},
+          {"spread", number(bar.spread)},
+          {"common", number(bar.common)}};
+}
+
 Json verification_json(const Verification& told) {
   if (told.attempts == 0) return nullptr;
   return {{"attempts", told.attempts},
@@ -122,6 +131,12 @@ std::string faults_text(const DecentralizedResult& result) {
     text += line("", "from iteration {}: {}; {} agents", result.epochs[e].iteration, result.epochs[e].reason,
                  result.epochs[e].members.size());
   return text;
+}
+
+std::string bar_text(const ErrorBar& bar) {
+  if (!bar.exists()) return {};
+  return line("error bar", "sin(theta) is at most about {:.2g} at any agent: {:.2g} between them, {:.2g} in common",
+              bar.sin_theta, bar.spread, bar.common);
 }
 
 std::string verification_text(const Verification& told) {
@@ -235,6 +250,7 @@ Json result_json(const DecentralizedReport& report) {
   json["defined_rank"] = result.defined_rank;
   json["defined_agreement"] = number(result.defined_agreement);
   json["cluster"] = cluster_json(result.cluster);
+  json["error_bar"] = bar_json(result.bar);
   json["verification"] = verification_json(result.verification);
   json["conservation_error"] = number(result.conservation_error);
   json["restarts"] = result.restarts;
@@ -271,6 +287,7 @@ std::string summary(const DecentralizedReport& report) {
   if (result.defined_rank < report.options.rank)
     text +=
         line("", "{:.3g} over the {} components that the data define", result.defined_agreement, result.defined_rank);
+  text += bar_text(result.bar);
   text += verification_text(result.verification);
   if (!report.sines.empty())
     text += line("sin(theta)", "{:.3g} against the reference at the worst agent", worst_sine(report.sines));

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "hearsay/block.hpp"
+#include "hearsay/error_bar.hpp"
 #include "hearsay/export.hpp"
 #include "hearsay/gossip.hpp"
 #include "hearsay/graph.hpp"
@@ -159,8 +160,8 @@ struct MessageNoise {
   double last = 0, largest = 0;
 };
 
-/// What the members told each other, where messages had got lost, about one basis that all of them hold: the first
-/// member's. Everyone has heard of everyone, or nothing is known.
+/// What the members told each other, where messages had got lost or the tolerance was not met, about one basis that all
+/// of them hold: the first member's. Everyone has heard of everyone, or nothing is known.
 struct Verification {
   Index attempts = 0;                       ///< times the members told each other; the rest is of the last
   Knowledge evidence = Knowledge::unknown;  ///< of the residual
@@ -200,11 +201,14 @@ struct [[nodiscard]] DecentralizedResult {
   /// eigenvalues, as all of them told; NaN where they could not.
   double disagreement = 0;
   Knowledge evidence = Knowledge::estimate;  ///< of the residual
-  double agreement = 0;                  ///< the largest sin(theta_k) between two local agents (see basis_agreement)
-  double eigenvalue_agreement = 0;       ///< the largest difference between two local agents' eigenvalues, relative
-  Index defined_rank = 0;                ///< leading eigenvectors that the data define as a subspace: k, or fewer
-  double defined_agreement = 0;          ///< as agreement, of these alone
-  UndefinedPart cluster;                 ///< that k cuts in two, where fewer than k are defined
+  double agreement = 0;             ///< the largest sin(theta_k) between two local agents (see basis_agreement)
+  double eigenvalue_agreement = 0;  ///< the largest difference between two local agents' eigenvalues, relative
+  Index defined_rank = 0;           ///< leading eigenvectors that the data define as a subspace: k, or fewer
+  double defined_agreement = 0;     ///< as agreement, of these alone
+  UndefinedPart cluster;            ///< that k cuts in two, where fewer than k are defined
+  /// How far the worst agent's basis is from the truth, where the run ended before its tolerance was met. None where it
+  /// converged, where the tolerance is zero, or where nobody can tell.
+  ErrorBar bar = {};
   bool nonnegative = false;              ///< A is known to have no eigenvalue below zero
   Vector<double> next_eigenvalue;        ///< the (k+1)-th of each local agent; NaN without a column to spare
   Index rounds_per_iteration = 0;        ///< L, as finally used
@@ -224,7 +228,7 @@ struct [[nodiscard]] DecentralizedResult {
   std::vector<Index> contributors;     ///< agents, among all n, whose data are in the answer: the last epoch's members
   std::vector<Epoch> epochs;           ///< one, unless agents crashed or came back
   FaultCounts faults;                  ///< all zero on a network that cannot fail
-  Verification verification;           ///< of a run that lost messages
+  Verification verification;           ///< of a run that lost messages, or did not converge
   std::vector<DecentralizedEntry> history;
   std::vector<std::string> notes;
 };

@@ -13,7 +13,7 @@ namespace hearsay {
 enum class BarKind {
   none,        ///< too few products were averaged to say anything
   calibrated,  ///< errors look independent: how often it is off was counted
-  indicative,  ///< a bias shows, or the averages drift: what is common to all products is not in it
+  indicative,  ///< a bias shows, the averages drift, or errors are those of gossip: what is common to all is not in it
   bound        ///< the caller's norm of the errors is in it, over the gap that was seen
 };
 HEARSAY_API const char* name(BarKind kind);
@@ -32,6 +32,10 @@ struct ErrorBar {
   Vector<double> vectors = {};      ///< of each eigenvector by itself: the sine of its angle
   Vector<double> eigenvalues = {};  ///< standard errors
   Index resolved = 0;               ///< so many eigenvectors, from the first, have a bar below 1/2
+  /// Of agents that gossip (docs/algorithms/decentralized.md): the largest sin(theta) between an agent's basis and one
+  /// that all of them hold, and that one's residual with everyone's data over the gap.
+  double spread = std::numeric_limits<double>::quiet_NaN();
+  double common = std::numeric_limits<double>::quiet_NaN();
 
   bool exists() const { return kind != BarKind::none; }
 };

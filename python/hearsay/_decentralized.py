@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,19 @@ if TYPE_CHECKING:
 __all__ = ["DecentralizedPCA"]
 
 Array = npt.NDArray[Any]
+
+
+class AgentsErrorBar(NamedTuple):
+    """How far the worst agent's components are from the truth, where the agents did not converge."""
+
+    kind: Literal["none", "calibrated", "indicative", "bound"]
+    """indicative: it is no less than the error as far as was measured, and often several times as much."""
+    sin_theta: float
+    """Of the worst agent; at most 1."""
+    spread: float
+    """The largest sin(theta) between an agent's basis and one that all of them hold."""
+    common: float
+    """That one's residual with everyone's data, over the gaps."""
 
 
 class DecentralizedPCA(LinearProjection):
@@ -77,6 +90,9 @@ class DecentralizedPCA(LinearProjection):
         What each agent ends with.
     agreement_ : float
         The largest sin(theta) between two agents.
+    error_bar_ : AgentsErrorBar or None
+        How far the worst agent is from the truth, where the run ended before the tolerance was met: ``kind``,
+        ``sin_theta``, ``spread``, ``common``.
     traffic_ : Traffic
         rounds, control_rounds, messages and bytes, of the whole network.
     gossip_matrix_ : GossipMatrix
@@ -168,6 +184,8 @@ class DecentralizedPCA(LinearProjection):
                     None if reference is None else np.ascontiguousarray(np.asarray(reference, dtype=float).T),
                     watch,
                 )
+        bar = made.pop("error_bar")
+        self.error_bar_ = None if bar is None else AgentsErrorBar(*bar)
         self.info_: DecentralizedInfo = decentralized_info_from(made, tolerance)
         divisor = samples - 1 if self.center else samples
         exponent = self.info_.exponent

@@ -66,6 +66,11 @@ ArrayOut<double> history_of(const std::vector<DecentralizedEntry>& history) {
   return given_vector(std::move(numbers), 8);
 }
 
+nb::object bar_of(const ErrorBar& bar) {
+  if (!bar.exists()) return nb::none();
+  return nb::make_tuple(name(bar.kind), bar.sin_theta, bar.spread, bar.common);
+}
+
 nb::dict dictionary(DecentralizedResult&& result, const Watcher& watch) {
   nb::dict out;
   nb::list bases;
@@ -85,6 +90,7 @@ nb::dict dictionary(DecentralizedResult&& result, const Watcher& watch) {
   out["defined_agreement"] = result.defined_agreement;
   out["cluster"] = result.cluster.first > 0 ? nb::object(nb::make_tuple(result.cluster.first, result.cluster.last))
                                             : nb::object(nb::none());
+  out["error_bar"] = bar_of(result.bar);
   out["rounds_per_iteration"] = result.rounds_per_iteration;
   out["restarts"] = result.restarts;
   out["traffic"] = traffic_of(result.traffic);

@@ -36,6 +36,7 @@ def test_a_tracked_method_agrees_with_pca_on_any_network(shards, whole, algorith
     assert np.allclose(agents.info_.eigenvalues, whole.explained_variance_, rtol=1e-6)
     assert np.allclose(agents.mean_, whole.mean_)
     assert agents.agreement_ <= 1e-6
+    assert agents.error_bar_ is None
 
 
 @pytest.mark.parametrize("algorithm", ["depm", "adepm"])
@@ -47,6 +48,9 @@ def test_an_untracked_method_ends_at_the_floor_its_rounds_set(shards, whole, alg
 
     error = [max(sin_theta(whole.components_.T, V.T) for V in agents.agent_components_) for agents in (few, more)]
     assert error[1] < error[0] / 10
+    for agents, true in zip((few, more), error, strict=True):
+        assert agents.error_bar_.kind == "indicative"
+        assert true <= agents.error_bar_.sin_theta
 
 
 def test_a_networkx_graph_and_its_gossip_matrix_are_the_same_network(shards):

@@ -23,6 +23,7 @@
 
 #include "decentralized/agents.hpp"
 #include "decentralized/definition.hpp"
+#include "decentralized/gossip_bar.hpp"
 #include "decentralized/pacing.hpp"
 #include "decentralized/scaling.hpp"
 #include "decentralized/verification.hpp"
@@ -159,7 +160,8 @@ class Run {
         verifier_(net, A, method_, options.tolerance, options.seed),
         votes_(Block<double>::Zero(net.local_agents(), net.unreliable() ? all_votes_cast : Index{votes_cast})),
         seen_(votes_),
-        epochs_{first} {
+        epochs_{first},
+        residuals_(static_cast<std::size_t>(net.local_agents())) {
     require(
         hooks.reference == nullptr || (hooks.reference->rows() == method_.d && hooks.reference->cols() == method_.k),
         fmt::format("reference basis: must be {} x {}", method_.d, method_.k));
@@ -247,6 +249,7 @@ class Run {
         const Reception reception = net_.reception(i);
         seen_.row(i).tail<all_votes_cast - missed>() << reception.missed, reception.before, reception.after;
       }
+      residuals_[static_cast<std::size_t>(i)].push_back(agent.residual);
       entry_.residual = std::max(entry_.residual, agent.residual);
       entry_.disagreement = std::max(entry_.disagreement, heard_nobody(i) ? unheard : after);
       entry_.momentum = std::max(entry_.momentum, std::ldexp(agent.beta, 2 * method_.exponent));
@@ -389,21 +392,39 @@ class Run {
     if (pacing_.hear(agreed(residual), agreed(spread), worst_reception(agreed))) restart();
   }
 
-  // At the end the members tell each other how far apart they are, if they still hear of each other and a message was
-  // ever lost since the epoch began.
+  // Who runs all the iterations asks for no accuracy, and what is sent was planned.
+  bool asks_for_bar() const { return options_.tolerance > 0 && !agents_.present().empty(); }
+
+  // The least that any member knows of.
+  double least_gap() {
+    Block<double> votes = Block<double>::Constant(net_.local_agents(), 1, -std::numeric_limits<double>::infinity());
+    for (const Index i : agents_.present()) {
+      const double gap =
+          detail::gap_of(agents_.eigenvalues(i), agents_.next_eigenvalue(i), residuals_[static_cast<std::size_t>(i)]);
+      votes(i, 0) = gap > 0 ? -gap : 0;  // A is zero as far as it can see
+    }
+    agree_on_maximum(net_, votes);
+    return -votes(agents_.present().front(), 0);
+  }
+
+  // At the end the members tell each other how far apart they are, if they still hear of each other, and a message was
+  // ever lost since the epoch began or the tolerance was not met.
   bool look_at_the_end() {
     return heard([&] {
-      Block<double> votes = Block<double>::Constant(net_.local_agents(), 1, doubtful_ ? 1 : 0);
-      for (const Index i : agents_.present()) votes(i, 0) = std::max(votes(i, 0), net_.reception(i).missed);
-      agree_on_maximum(net_, votes);
-      doubtful_ = votes(agents_.present().front(), 0) > 0;
-      if (!doubtful_) return;
+      if (net_.unreliable()) {
+        Block<double> votes = Block<double>::Constant(net_.local_agents(), 1, doubtful_ ? 1 : 0);
+        for (const Index i : agents_.present()) votes(i, 0) = std::max(votes(i, 0), net_.reception(i).missed);
+        agree_on_maximum(net_, votes);
+        doubtful_ = votes(agents_.present().front(), 0) > 0;
+      }
+      if (!doubtful_ && !asks_for_bar()) return;
+      const double gap = asks_for_bar() ? least_gap() : 0;
       verifier_.verify(
           epochs_.back().members, agents_.present(),
           [&](Index i) -> detail::Answer {
             return {agents_.eigenvectors(i), agents_.eigenvalues(i), agents_.next_eigenvalue(i)};
           },
-          0);
+          0, gap);
       products_ += method_.k;
     });
   }
@@ -433,10 +454,19 @@ class Run {
     }
   }
 
+  // What the members tell each other when the run is over; where they cannot, that is how it ended.
+  ErrorBar last_words(Status& status) {
+    const bool may_lack = net_.unreliable() && net_.diameter() > 0;
+    if (!(may_lack || asks_for_bar()) || interrupted_ || status == Status::breakdown || status == Status::converged ||
+        status == Status::communication_failed)
+      return {};
+    if (look_at_the_end()) return asks_for_bar() ? detail::gossip_bar(verifier_.last()) : ErrorBar{};
+    status = cut_short();
+    return {};
+  }
+
   DecentralizedResult finish(Status status, Index iterations) {
-    const bool looks = net_.unreliable() && !interrupted_ && net_.diameter() > 0 && status != Status::breakdown &&
-                       status != Status::converged && status != Status::communication_failed;
-    if (looks && !look_at_the_end()) status = cut_short();
+    const ErrorBar told = last_words(status);
     DecentralizedResult result;
     result.status = status;
     result.iterations = iterations;
@@ -487,6 +517,7 @@ class Run {
       result.notes.push_back(
           detail::floor_note(result.agreement, options_.rounds.value_or(result.rounds_per_iteration)));
     detail::judge_definition(result, options_.tolerance);
+    result.bar = detail::may_have_bar(result) ? told : ErrorBar{};
     return result;
   }
 
@@ -512,6 +543,7 @@ class Run {
   std::int64_t products_ = 0;
   double conservation_error_ = 0;
   std::vector<Epoch> epochs_;
+  std::vector<std::vector<double>> residuals_;  // of each agent here
   MessageNoise message_noise_;
   DecentralizedEntry entry_;
   std::vector<DecentralizedEntry> history_;

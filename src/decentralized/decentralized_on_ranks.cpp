@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "decentralized/definition.hpp"
+#include "decentralized/gossip_bar.hpp"
 #include "decentralized/result_message.hpp"
 #include "decentralized/scaling.hpp"
 #include "hearsay/decentralized_on_ranks.hpp"
@@ -69,6 +70,7 @@ void assemble(const std::vector<std::string>& said, Index count, const Decentral
   if (result.status == Status::noise_floor && !result.notes.empty())
     result.notes.back() = detail::floor_note(result.agreement, options.rounds.value_or(result.rounds_per_iteration));
   detail::judge_definition(result, options.tolerance);
+  if (!detail::may_have_bar(result)) result.bar = {};
 }
 
 }  // namespace

@@ -11,6 +11,7 @@ namespace {
 constexpr auto last_status = Status::communication_failed;
 constexpr auto last_knowledge = Knowledge::bound;
 constexpr auto last_damping = Damping::centred;
+constexpr auto last_bar_kind = BarKind::bound;
 
 void put_numbers(ByteWriter& writer, const std::vector<Index>& numbers) {
   writer.put(static_cast<std::uint64_t>(numbers.size()));
@@ -21,6 +22,23 @@ std::vector<Index> get_numbers(ByteReader& reader) {
   std::vector<Index> numbers(reader.count(sizeof(Index)));
   for (Index& number : numbers) number = reader.get<Index>();
   return numbers;
+}
+
+// What a bar of agents has; the rest is of one process's averages.
+void put_bar(ByteWriter& writer, const ErrorBar& bar) {
+  writer.put(bar.kind);
+  writer.put(bar.sin_theta);
+  writer.put(bar.spread);
+  writer.put(bar.common);
+}
+
+ErrorBar get_bar(ByteReader& reader) {
+  ErrorBar bar;
+  bar.kind = reader.choice(last_bar_kind);
+  bar.sin_theta = reader.get<double>();
+  bar.spread = reader.get<double>();
+  bar.common = reader.get<double>();
+  return bar;
 }
 
 }  // namespace
@@ -63,6 +81,7 @@ void put_summary(ByteWriter& writer, const DecentralizedResult& result) {
   writer.put(result.cluster.last);
   writer.put(result.cluster.zero);
   writer.put(result.cluster.width);
+  put_bar(writer, result.bar);
   writer.put(result.nonnegative);
   writer.put(result.rounds_per_iteration);
   writer.put(result.restarts);
@@ -104,6 +123,7 @@ void get_summary(ByteReader& reader, DecentralizedResult& result) {
   result.cluster.last = reader.get<Index>();
   result.cluster.zero = reader.flag();
   result.cluster.width = reader.get<double>();
+  result.bar = get_bar(reader);
   result.nonnegative = reader.flag();
   result.rounds_per_iteration = reader.get<Index>();
   result.restarts = reader.get<Index>();

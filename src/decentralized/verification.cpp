@@ -19,6 +19,7 @@ constexpr double nothing = -std::numeric_limits<double>::infinity();  // who say
 // the norm: P(chi^2_64 < 64/1.6^2) = 2.4e-6.
 constexpr Index most_functionals = 64;
 constexpr double safety = 1.6, sketch_failure = 2.5e-6;
+constexpr double above_scatter = 1.2;  // of what is no bound
 
 // A residual of so many times the tolerance is on its way there.
 constexpr double near = 10;
@@ -65,7 +66,16 @@ bool Verifier::is_sketched() const { return method_.d * method_.k > most_functio
 
 Index Verifier::told_functionals() const { return std::min(method_.d * method_.k, most_functionals); }
 
-Index Verifier::told_numbers() const { return told_functionals() + method_.k * (method_.k + 1) / 2; }
+Index Verifier::told_numbers() const {
+  return (tells_error() ? 2 : 1) * told_functionals() + method_.k * (method_.k + 1) / 2;
+}
+
+// Column i over theta_i - theta_{k+1}.
+Block<double> Verifier::over_gaps(const Block<double>& R) const {
+  const Vector<double>& theta = last_.common.theta;
+  const double next = theta(method_.k - 1) - gap_;
+  return R * (theta.array() - next).max(gap_).inverse().matrix().asDiagonal();
+}
 
 Vector<double> Verifier::functionals(const Block<double>& R) const {
   const auto entries = R.reshaped<Eigen::RowMajor>();
@@ -73,7 +83,8 @@ Vector<double> Verifier::functionals(const Block<double>& R) const {
   return Omega_ * entries;
 }
 
-// What each agent here tells: functionals of its residual, the lower triangle of V'A_i V, and its maxima last.
+// What each agent here tells: functionals of its residual, the lower triangle of V'A_i V, functionals of what its
+// residual means for the error, and its maxima last.
 Block<double> Verifier::to_be_told(const std::vector<Index>& present, const std::function<Answer(Index)>& own,
                                    double resolution) const {
   const Index k = method_.k, q = told_functionals();
@@ -83,8 +94,10 @@ Block<double> Verifier::to_be_told(const std::vector<Index>& present, const std:
     Block<double> AV(method_.d, k);
     A_[static_cast<std::size_t>(i)].apply(V, AV);
     const Maxima largest = compare(own(i), resolution);
-    told.row(i).head(q) = functionals(AV - V * (V.transpose() * AV)).transpose();
     const Small<double> H = V.transpose() * AV;
+    const Block<double> R = AV - V * H;
+    told.row(i).head(q) = functionals(R).transpose();
+    if (tells_error()) told.row(i).segment(told_numbers() - q, q) = functionals(over_gaps(R)).transpose();
     for (Index a = 0, place = q; a < k; ++a)
       for (Index b = 0; b <= a; ++b, ++place) told(i, place) = (H(a, b) + H(b, a)) / 2;
     told.row(i).tail<3>() << largest.apart, largest.disagreement, largest.tracking;
@@ -129,6 +142,8 @@ void Verifier::conclude(const Heard& heard) {
       is_sketched() ? safety * mean.head(q).norm() / std::sqrt(static_cast<double>(q)) : mean.head(q).norm();
   const auto relative = [&](double number) { return scale > 0 ? number / scale : number == 0 ? 0 : 1; };
 
+  if (tells_error())
+    last_.error = mean.tail(q).norm() * (is_sketched() ? above_scatter / std::sqrt(static_cast<double>(q)) : 1);
   Verification& verification = last_.told;
   verification.evidence = Knowledge::bound;
   verification.residual = relative(outside);
@@ -142,7 +157,9 @@ void Verifier::conclude(const Heard& heard) {
 }
 
 const Verified& Verifier::verify(const std::vector<Index>& members, const std::vector<Index>& present,
-                                 const std::function<Answer(Index)>& own, double resolution) {
+                                 const std::function<Answer(Index)>& own, double resolution, double gap) {
+  gap_ = gap;
+  last_.error = std::numeric_limits<double>::quiet_NaN();
   const Traffic before = net_.traffic();
   last_.told = {.attempts = last_.told.attempts + 1, .traffic = last_.told.traffic};
   last_.disagreement = std::numeric_limits<double>::quiet_NaN();

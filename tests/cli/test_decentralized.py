@@ -259,6 +259,12 @@ def test_too_few_rounds_for_an_untracked_method_are_a_floor_and_not_a_success(he
 
     assert result["status"] in ("noise_floor", "iteration_limit")
     assert result["agreement"] > 1e-10
+    bar = result["error_bar"]
+    assert bar["kind"] == "indicative"
+    assert result["agreement"] / 2 <= bar["spread"] <= bar["sin_theta"] <= 1
+    assert "error bar    sin(theta) is at most about" in hearsay("decentralized", *names, "-k", 2, "--algorithm", "adepm",
+                                                         "--gossip", "plain", "--rounds", 4).stdout
+    assert hearsay.json("decentralized", *names, "-k", 2)["error_bar"] is None
 
 
 def test_optimal_momentum_takes_lambda_next_of_the_pooled_data(hearsay, tmp_path):

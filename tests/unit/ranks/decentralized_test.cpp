@@ -51,6 +51,12 @@ void expect_same(Transport& ranks, const Problem& problem, const GossipMatrix& W
   EXPECT_EQ(result.iterations, expected.iterations);
   EXPECT_EQ(result.residual, expected.residual);
   EXPECT_EQ(result.agreement, expected.agreement);
+  EXPECT_EQ(result.bar.kind, expected.bar.kind);
+  if (expected.bar.exists()) {
+    EXPECT_EQ(result.bar.sin_theta, expected.bar.sin_theta);
+    EXPECT_EQ(result.bar.spread, expected.bar.spread);
+    EXPECT_EQ(result.bar.common, expected.bar.common);
+  }
   EXPECT_EQ(result.message_noise.largest, expected.message_noise.largest);
   EXPECT_EQ(result.traffic, expected.traffic);
   EXPECT_EQ(result.notes, expected.notes);
