@@ -168,6 +168,7 @@ int run_plan(Job job) {
   request.epsilon = job.real("epsilon").value_or(request.epsilon);
   request.h0 = job.real("start-tangent");
   request.noise = job.real("noise-level");
+  request.noise_sigma = job.real("noise-sigma");
   request.small_beta = job.real("small-beta");
   const Planned planned = network(job);
   request.network = planned.facts;
@@ -195,6 +196,7 @@ void add_plan(CLI::App& root, Action& action) {
        .footer =
            "Examples:\n"
            "  hearsay plan --dimension 1000 -k 10 --lambda-k 1 --lambda-next 0.99 --epsilon 1e-2 --noise-level 1e-4\n"
+           "  hearsay plan --dimension 1000 -k 10 --lambda-k 1 --lambda-next 0.99 --epsilon 1e-4 --noise-sigma 1e-5\n"
            "  hearsay plan --data digits -k 9 --epsilon 1e-3 --agents 10 --topology ring\n"
            "  hearsay plan --data digits -k 9 --split by-label --topology erdos:0.5 --rounds 5 --iterations 100\n"
            "  hearsay plan --matrix kernel.npy -k 5 --json plan.json",

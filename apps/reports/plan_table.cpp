@@ -133,6 +133,10 @@ std::string plan_text(const theory::PlanRequest& request, const theory::Plan& pl
   std::vector<PlanRow> alone, networked;
   for (const PlanRow& row : plan.rows) (row.traffic ? networked : alone).push_back(row);
   text += table_text(alone) + '\n';
+  if (plan.products)
+    text += line("products", "{} columns, averaged, at independent errors of {:g} in every entry (--products)",
+                 cell(plan.products), *request.noise_sigma) +
+            '\n';
   if (!networked.empty()) text += table_text(networked) + '\n';
   if (!plan.terms.empty()) text += terms_text(plan.terms) + '\n';
   if (traffic) text += planned_text(*traffic);
@@ -168,6 +172,8 @@ Json plan_json(const theory::PlanRequest& request, const theory::Plan& plan,
           {"lambda_next", number(request.lambda_next)},
           {"epsilon", request.epsilon},
           {"start_tangent", number(plan.h0)},
+          {"noise_sigma", request.noise_sigma ? number(*request.noise_sigma) : Json(nullptr)},
+          {"products", figure_json(plan.products)},
           {"rows", std::move(rows)},
           {"terms", std::move(terms)},
           {"planned_traffic", traffic ? planned_json(*traffic) : Json(nullptr)},

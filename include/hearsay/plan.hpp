@@ -45,12 +45,13 @@ struct PlanRequest {
   std::int64_t rank = 0;       ///< k, below d
   double lambda_1 = 0.0;
   double lambda_k = 0.0;
-  double lambda_next = 0.0;            ///< lambda_{k+1}
-  std::vector<double> eigenvalues{};   ///< all d of them, descending, if known: for the white-noise floor
-  double epsilon = 1e-2;               ///< sin(theta_k) to reach
-  std::optional<double> h0{};          ///< tan(theta_k) at the start; that of a random start with tau = 1 when absent
-  std::optional<double> noise{};       ///< xi, a bound on ||Xi_t||
-  std::optional<double> small_beta{};  ///< adds a row for ANPM at this beta, at most lambda_next^2/4
+  double lambda_next = 0.0;             ///< lambda_{k+1}
+  std::vector<double> eigenvalues{};    ///< all d of them, descending, if known: for the white-noise floor
+  double epsilon = 1e-2;                ///< sin(theta_k) to reach
+  std::optional<double> h0{};           ///< tan(theta_k) at the start; that of a random start with tau = 1 when absent
+  std::optional<double> noise{};        ///< xi, a bound on ||Xi_t||
+  std::optional<double> noise_sigma{};  ///< of the independent error of every entry of a product
+  std::optional<double> small_beta{};   ///< adds a row for ANPM at this beta, at most lambda_next^2/4
   std::optional<PlanNetwork> network{};
 };
 
@@ -88,6 +89,8 @@ struct Term {
 struct Plan {
   double h0;                ///< given, or of a random start
   std::vector<Term> terms;  ///< of the network: what L and T are made of
+  /// Columns to multiply until averages reach epsilon at noise_sigma, beside those of the transient.
+  std::optional<Figure> products{};
   std::vector<PlanRow> rows;
   std::vector<std::string> notes;  ///< what the numbers rest on, one sentence each
 };

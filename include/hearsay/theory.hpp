@@ -171,6 +171,22 @@ HEARSAY_API double floor_white_entry(double sigma, double lambda_k, double lambd
 HEARSAY_API double floor_white(double sigma, std::span<const double> wanted, std::span<const double> unwanted,
                                double beta);
 
+// ---- The statistical limit ------------------------------------------------------------------------------------------
+// Averages of N/k products with k columns, each entry off by an independent N(0, sigma^2), go below every floor.
+
+/// sigma sqrt(k)/((l_k - l_{k+1}) sqrt(N/k)): about sin(theta_k) after N columns, by the one eigenvalue that is near.
+HEARSAY_API double statistical_limit(double sigma, std::int64_t rank, double lambda_k, double lambda_next,
+                                     double products);
+
+/// The same with every eigenvalue: the longest row or column of the expected errors sigma/((l_i - l_j) sqrt(N/k)),
+/// which is the spectral norm within a factor 2.
+HEARSAY_API double statistical_limit_of_spectrum(double sigma, std::span<const double> wanted,
+                                                 std::span<const double> unwanted, double products);
+
+/// N with statistical_limit(N) = epsilon: k (sigma sqrt(k)/((l_k - l_{k+1}) epsilon))^2.
+HEARSAY_API double products_at_statistical_limit(double sigma, std::int64_t rank, double lambda_k, double lambda_next,
+                                                 double epsilon);
+
 // ---- Gossip ---------------------------------------------------------------------------------------------------------
 
 /// omega = (1 - sqrt(gamma(2-gamma)))/(1 + sqrt(gamma(2-gamma))): the momentum of accelerated gossip.

@@ -15,6 +15,9 @@ _Result = dict[str, Any]
 _Callback = Callable[[Any], Any] | None
 
 version: str
+bar_factor: float
+bar_confidence: float
+unresolved_sine: float
 
 def kernel_name() -> str: ...
 def threads() -> int: ...
@@ -247,6 +250,7 @@ def plan(
     epsilon: float,
     start_tangent: float | None,
     noise_level: float | None,
+    noise_sigma: float | None,
     small_beta: float | None,
     agents: int | None,
     gossip_gap: float,

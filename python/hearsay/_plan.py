@@ -64,6 +64,8 @@ class Plan:
     """Given, or of a random start."""
     rows: list[PlanRow]
     notes: list[str]
+    products: Figure | None = None
+    """Columns to multiply until averages reach epsilon at ``noise_sigma``, beside those of the transient."""
 
     def __str__(self) -> str:
         network = any(row.traffic for row in self.rows)
@@ -80,6 +82,8 @@ class Plan:
             if network:
                 line += f"{row.predicted_traffic.rounds.value:>12.0f}" if row.predicted_traffic else " " * 12
             lines.append(line.rstrip())
+        if self.products is not None:
+            lines += ["", f"products, averaged: {self.products.value:.0f} columns"]
         lines += ["", "! guaranteed   ~ up to a constant"] + [f"- {note}" for note in self.notes]
         return "\n".join(lines)
 
@@ -99,6 +103,7 @@ def plan(
     epsilon: float = 0.01,
     start_tangent: float | None = None,
     noise_level: float | None = None,
+    noise_sigma: float | None = None,
     small_beta: float | None = None,
     agents: int | None = None,
     gossip_gap: float = 1.0,
@@ -121,6 +126,9 @@ def plan(
         tan(theta_k) at the start; that of a random start if not given.
     noise_level : float, optional
         A bound on the spectral norm of the noise.
+    noise_sigma : float, optional
+        The standard deviation of independent errors in every entry of a product: ``products`` then says how many
+        columns averages need.
     small_beta : float, optional
         Adds a row for this smaller momentum.
     agents, gossip_gap, max_norm, degree
@@ -156,13 +164,21 @@ def plan(
         epsilon,
         start_tangent,
         noise_level,
+        noise_sigma,
         small_beta,
         agents,
         gossip_gap,
         max_norm,
         degree,
     )
-    return Plan(epsilon, made["start_tangent"], [_row(row) for row in made["rows"]], made["notes"])
+    products = made["products"]
+    return Plan(
+        epsilon,
+        made["start_tangent"],
+        [_row(row) for row in made["rows"]],
+        made["notes"],
+        None if products is None else Figure(*products),
+    )
 
 
 def _row(row: dict[str, Any]) -> PlanRow:

@@ -91,9 +91,12 @@ __all__ = [
     "p",
     "predicted_gossip_rounds",
     "predicted_iterations",
+    "products_at_statistical_limit",
     "q",
     "random_start_tangent",
     "roots",
+    "statistical_limit",
+    "statistical_limit_of_spectrum",
     "upper_root",
     "white_amplification",
     "worst_cosine",
@@ -281,6 +284,29 @@ def floor_white_entry(sigma: float, lambda_k: float, lambda_j: float, beta: floa
 def floor_white(sigma: float, wanted: Sequence[float], unwanted: Sequence[float], beta: float) -> float:
     """sqrt(E||H||_F^2) under N(0, sigma^2) noise: tan(theta_k) itself for k = 1, above it otherwise."""
     return _theory.floor_white(sigma, wanted, unwanted, beta)
+
+
+def statistical_limit(sigma: float, rank: int, lambda_k: float, lambda_next: float, products: float) -> float:
+    """sigma sqrt(k)/((lambda_k - lambda_{k+1}) sqrt(N/k)): about sin(theta_k) after N columns, averaged.
+
+    >>> round(statistical_limit(1e-5, 10, 1.0, 0.99, 4000), 6)
+    0.000158
+    """
+    return _theory.statistical_limit(sigma, rank, lambda_k, lambda_next, products)
+
+
+def statistical_limit_of_spectrum(
+    sigma: float, wanted: Sequence[float], unwanted: Sequence[float], products: float
+) -> float:
+    """The same with every eigenvalue, within a factor 2."""
+    return _theory.statistical_limit_of_spectrum(sigma, wanted, unwanted, products)
+
+
+def products_at_statistical_limit(
+    sigma: float, rank: int, lambda_k: float, lambda_next: float, epsilon: float
+) -> float:
+    """Columns to multiply until averages reach epsilon: k (sigma sqrt(k)/((lambda_k - lambda_{k+1}) epsilon))^2."""
+    return _theory.products_at_statistical_limit(sigma, rank, lambda_k, lambda_next, epsilon)
 
 
 def gossip_omega(gamma: float) -> float:

@@ -54,7 +54,7 @@ nb::dict row_of(const PlanRow& row) {
 
 nb::dict plan_of(std::int64_t dimension, std::int64_t rank, double lambda_1, double lambda_k, double lambda_next,
                  std::vector<double> eigenvalues, double epsilon, std::optional<double> start_tangent,
-                 std::optional<double> noise_level, std::optional<double> small_beta,
+                 std::optional<double> noise_level, std::optional<double> noise_sigma, std::optional<double> small_beta,
                  std::optional<std::int64_t> agents, double gossip_gap, std::optional<double> max_norm, double degree) {
   PlanRequest request{.dimension = dimension,
                       .rank = rank,
@@ -65,6 +65,7 @@ nb::dict plan_of(std::int64_t dimension, std::int64_t rank, double lambda_1, dou
                       .epsilon = epsilon,
                       .h0 = start_tangent,
                       .noise = noise_level,
+                      .noise_sigma = noise_sigma,
                       .small_beta = small_beta};
   if (agents)
     request.network =
@@ -75,6 +76,7 @@ nb::dict plan_of(std::int64_t dimension, std::int64_t rank, double lambda_1, dou
   nb::list rows;
   for (const PlanRow& row : made.rows) rows.append(row_of(row));
   out["rows"] = rows;
+  out["products"] = figure(made.products);
   out["notes"] = nb::cast(made.notes);
   return out;
 }
@@ -277,6 +279,18 @@ void bind_theory(nb::module_& core) {
   add(m, "floor_white", &floor_white, names("sigma", "wanted", "unwanted", "beta"),
       "sqrt(E||H||_F^2) under N(0, sigma^2) noise: tan(theta_k) itself for k = 1, above it otherwise.");
 
+  // ---- The statistical limit
+  add(m, "statistical_limit", &statistical_limit, names("sigma", "rank", "lambda_k", "lambda_next", "products"),
+      R"(sigma sqrt(k)/((lambda_k - lambda_{k+1}) sqrt(N/k)): about sin(theta_k) after N columns, averaged.
+
+>>> round(statistical_limit(1e-5, 10, 1.0, 0.99, 4000), 6)
+0.000158)");
+  add(m, "statistical_limit_of_spectrum", &statistical_limit_of_spectrum,
+      names("sigma", "wanted", "unwanted", "products"), "The same with every eigenvalue, within a factor 2.");
+  add(m, "products_at_statistical_limit", &products_at_statistical_limit,
+      names("sigma", "rank", "lambda_k", "lambda_next", "epsilon"),
+      "Columns to multiply until averages reach epsilon: k (sigma sqrt(k)/((lambda_k - lambda_{k+1}) epsilon))^2.");
+
   // ---- Gossip
   add(m, "gossip_omega", &gossip_omega, names("gamma"), "The momentum of accelerated gossip at spectral gap gamma.");
   add(m, "accelerated_gossip_factor", &accelerated_gossip_factor, names("rounds", "mu", "gamma"),
@@ -302,7 +316,8 @@ void bind_theory(nb::module_& core) {
 
   core.def("plan", &plan_of, arg("dimension"), arg("rank"), arg("lambda_1"), arg("lambda_k"), arg("lambda_next"),
            arg("eigenvalues"), arg("epsilon"), arg("start_tangent").none(), arg("noise_level").none(),
-           arg("small_beta").none(), arg("agents").none(), arg("gossip_gap"), arg("max_norm").none(), arg("degree"));
+           arg("noise_sigma").none(), arg("small_beta").none(), arg("agents").none(), arg("gossip_gap"),
+           arg("max_norm").none(), arg("degree"));
 }
 
 }  // namespace hearsay::python

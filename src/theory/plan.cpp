@@ -49,6 +49,7 @@ void validate(const PlanRequest& request) {
   check_fraction("epsilon", request.epsilon);
   if (request.h0) check_positive("h0", *request.h0);
   if (request.noise) check_nonnegative("noise", *request.noise);
+  if (request.noise_sigma) check_nonnegative("noise_sigma", *request.noise_sigma);
   if (!request.eigenvalues.empty()) validate_spectrum(request);
   if (request.network) {
     check_at_least("agents", request.network->agents, 1);
@@ -85,6 +86,19 @@ std::optional<Figure> white_floor(const Problem& problem, const PlanRow& row) {
                                          std::sqrt(static_cast<double>(request.rank)));
   const std::span<const double> all(seen);
   return prediction(floor_white(sigma, all.first(k), all.subspan(k), row.beta));
+}
+
+// By the statistical limit, of all eigenvalues where they are known.
+std::optional<Figure> averaged_products(const PlanRequest& request) {
+  if (!request.noise_sigma) return std::nullopt;
+  const double sigma = *request.noise_sigma;
+  if (request.eigenvalues.empty())
+    return whole(prediction(
+        products_at_statistical_limit(sigma, request.rank, request.lambda_k, request.lambda_next, request.epsilon)));
+  const std::span<const double> all(request.eigenvalues);
+  const auto k = static_cast<std::size_t>(request.rank);
+  const double one = statistical_limit_of_spectrum(sigma, all.first(k), all.subspan(k), 1) / request.epsilon;
+  return whole(prediction(one * one));
 }
 
 // The tolerance of NPM and of both dampings: each has l_k - 2 sqrt(beta) or its stand-in equal to l_k - l_{k+1}.
@@ -265,6 +279,10 @@ std::vector<std::string> notes_on(const Problem& problem, const std::vector<Plan
                                 *request.noise, rows.front().noise_inside->value));
   if (request.noise && !rows.front().predicted_white_floor)
     notes.push_back("The white-noise floor needs the whole spectrum.");
+  if (request.noise_sigma)
+    notes.push_back(fmt::format(
+        "The products are those of averages at the statistical limit, beside what the transient takes{}.",
+        request.eigenvalues.empty() ? "; the whole spectrum would count eigenvalues that are further away too" : ""));
   if (!request.network) return notes;
   if (!request.network->local_norm)
     notes.push_back("The largest local norm M is unknown: lambda_1 stands for it, as if the agents' data were alike.");
@@ -331,7 +349,11 @@ Plan plan(const PlanRequest& request) {
   std::vector<Term> terms;
   for (const PlanRow& row : rows)
     if (row.method == Method::adepm) terms = network_terms(problem, row);
-  return {.h0 = problem.target.h0, .terms = std::move(terms), .rows = std::move(rows), .notes = std::move(notes)};
+  return {.h0 = problem.target.h0,
+          .terms = std::move(terms),
+          .products = averaged_products(request),
+          .rows = std::move(rows),
+          .notes = std::move(notes)};
 }
 
 }  // namespace hearsay::theory

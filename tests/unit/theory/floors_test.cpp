@@ -72,6 +72,38 @@ TEST(WhiteNoise, IsAmplifiedByMomentumAsPredictedAtGapOneHundredth) {
   EXPECT_EQ(white_amplification(1.0, 0.0), 1.0);
 }
 
+TEST(StatisticalLimit, FallsWithTheRootOfTheProductsAndGrowsWithTheRank) {
+  const double limit = statistical_limit(1e-5, 10, 1.0, 0.99, 4000);
+
+  EXPECT_NEAR(limit, 1e-5 * std::sqrt(10.0) / (0.01 * std::sqrt(400.0)), 1e-18);
+  EXPECT_NEAR(statistical_limit(1e-5, 10, 1.0, 0.99, 16000) / limit, 0.5, 1e-12);
+  EXPECT_NEAR(products_at_statistical_limit(1e-5, 10, 1.0, 0.99, limit), 4000, 1e-8);
+}
+
+TEST(StatisticalLimit, OfASpectrumCountsWhatIsFarAway) {
+  const std::vector<double> ten(10, 1.0), near{0.99};
+  std::vector<double> all(991, 0.5);
+  all.front() = 0.99;
+
+  const double by_one = statistical_limit(1e-5, 10, 1.0, 0.99, 4000);
+
+  EXPECT_NEAR(statistical_limit_of_spectrum(1e-5, ten, near, 4000) / by_one, 1, 1e-12);
+  // a row of 1/0.01 and 990 times 1/0.5 is shorter than the column of ten times 1/0.01
+  EXPECT_NEAR(statistical_limit_of_spectrum(1e-5, ten, all, 4000) / by_one, 1, 1e-12);
+  all.front() = 0.9;  // and longer than that of ten times 1/0.1
+  EXPECT_NEAR(statistical_limit_of_spectrum(1e-5, ten, all, 4000), 1e-5 / std::sqrt(400.0) * std::sqrt(100 + 990 * 4.0),
+              1e-12);
+}
+
+TEST(StatisticalLimit, RefusesArgumentsOutOfRange) {
+  EXPECT_THROW(statistical_limit(-1e-5, 10, 1.0, 0.99, 4000), InvalidArgument);
+  EXPECT_THROW(statistical_limit(1e-5, 0, 1.0, 0.99, 4000), InvalidArgument);
+  EXPECT_THROW(statistical_limit(1e-5, 10, 1.0, 1.0, 4000), InvalidArgument);
+  EXPECT_THROW(statistical_limit(1e-5, 10, 1.0, 0.99, 0), InvalidArgument);
+  EXPECT_THROW(products_at_statistical_limit(1e-5, 10, 1.0, 0.99, 1.5), InvalidArgument);
+  EXPECT_THROW(statistical_limit_of_spectrum(1e-5, std::vector{1.0}, std::vector{1.0}, 10), InvalidArgument);
+}
+
 TEST(Floors, RefuseArgumentsOutOfRange) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
 

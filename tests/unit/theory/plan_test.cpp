@@ -99,6 +99,23 @@ TEST(Plan, ShowsThatMomentumAmplifiesWhiteNoise) {
               2.66 * row_of(made, Method::npm).predicted_white_floor->value, 0.01);
 }
 
+TEST(Plan, CountsTheProductsThatAveragesNeed) {
+  PlanRequest request = figure_one();
+  EXPECT_FALSE(plan(request).products.has_value());
+
+  request.noise_sigma = 1e-4;  // 10 (1e-4 sqrt(10)/(0.01 * 0.01))^2
+  EXPECT_EQ(plan(request).products->value, 100);
+  EXPECT_EQ(plan(request).products->standing, Standing::prediction);
+
+  request.eigenvalues.assign(1000, 0.2);
+  std::fill_n(request.eigenvalues.begin(), 10, 1.0);
+  request.eigenvalues[10] = 0.99;
+  EXPECT_EQ(plan(request).products->value, 100);  // the others are far away
+
+  request.noise_sigma = -1;
+  EXPECT_THROW(plan(request), InvalidArgument);
+}
+
 TEST(Plan, GuaranteesOneHundredAndThirtyOneRoundsOnHeart) {
   const PlanRow adepm = row_of(plan(heart()), Method::adepm);
 
