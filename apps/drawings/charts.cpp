@@ -96,11 +96,12 @@ std::string names_at_middles(const std::vector<std::string>& names, const std::v
 
 Chart scree_chart(const std::string& id, const Scree& scree) {
   const std::size_t count = scree.values.size();
-  const double within = scree.within.value_or(0);
+  const bool each = count > 0 && scree.errors.size() == count, marked = each || scree.within;
+  const auto within = [&](std::size_t i) { return each ? scree.errors[i] : scree.within.value_or(0); };
   Extent extent;
-  for (const double value : scree.values) {
-    extent.include(value + within);
-    extent.include(value - within);
+  for (std::size_t i = 0; i < count; ++i) {
+    extent.include(scree.values[i] + within(i));
+    extent.include(scree.values[i] - within(i));
   }
   if (scree.above) extent.include(*scree.above);
   if (extent.empty()) extent = {.least = 0, .most = 1};
@@ -122,8 +123,8 @@ Chart scree_chart(const std::string& id, const Scree& scree) {
     if (!std::isfinite(value)) continue;
     if (!close)
       bars += fmt::format("M{:.1f} {:.1f}h{:.1f}V{:.1f}h-{:.1f}Z", x - half, up(0), 2 * half, up(value), 2 * half);
-    if (!close && !scree.within) continue;
-    const double least = up(value - within), most = up(value + within);
+    if (!close && !marked) continue;
+    const double least = up(value - within(i)), most = up(value + within(i));
     marks += fmt::format("M{:.1f} {:.1f}h{:.1f}M{:.1f} {:.1f}h{:.1f}M{:.1f} {:.1f}V{:.1f}", x - half, most, 2 * half,
                          x - half, least, 2 * half, x, least, most);
   }

@@ -16,6 +16,7 @@ struct Scree {
   std::string title, y_label;
   std::vector<double> values;         ///< descending
   std::optional<double> within = {};  ///< each of them is so close to an eigenvalue
+  std::vector<double> errors = {};    ///< or each to its own, where there are any
   std::optional<double> above = {};   ///< a level ...
   std::string above_text = {};        ///< ... and what is known of it
 };

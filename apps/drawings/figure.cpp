@@ -146,6 +146,8 @@ Chart curves_chart(const std::string& id, experiments::PanelSpec spec, const std
       if (i % step == 0 || i + 1 == curve.x.size()) {  // the last one always
         band.x.push_back(curve.x[i]);
         band.median.push_back(curve.y[i]);
+        if (curve.low.size() == curve.x.size()) band.low.push_back(curve.low[i]);
+        if (curve.high.size() == curve.x.size()) band.high.push_back(curve.high[i]);
       }
   }
   return chart_of(drawing, id);

@@ -23,10 +23,11 @@ std::vector<Drawing> drawings(const experiments::Experiment& experiment, const e
 
 Chart chart_of(const Drawing& drawing, const std::string& id);
 
-/// Curves without a band; NaN is not drawn. `spec` gives title and axes.
+/// Curves; NaN is not drawn. `spec` gives title and axes.
 struct NamedCurve {
   std::string name;
   std::vector<double> x, y;
+  std::vector<double> low = {}, high = {};  ///< a band around it, or nothing
 };
 Chart curves_chart(const std::string& id, experiments::PanelSpec spec, const std::vector<NamedCurve>& curves);
 

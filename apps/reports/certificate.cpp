@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "commands/help.hpp"
+#include "reports/error_bar.hpp"
 
 namespace hearsay::app {
 
@@ -97,6 +98,7 @@ Json certificate_json(const Certificate& certificate) {
 }
 
 std::string sine_text(const PowerFacts& power) {
+  if (was_averaged(power)) return error_bar_text(power.bar);
   const Certificate& certificate = power.certificate;
   const double estimate = estimate_of(power);
   const std::string about = std::isfinite(estimate) ? fmt::format("about {:.2g} (estimate)", estimate) : "";
@@ -112,6 +114,7 @@ std::string cluster_text(const Cluster& cluster) {
 std::string certificate_text(const PowerFacts& power, Index rank) {
   const Certificate& certificate = power.certificate;
   std::string text = line("", "sin(theta) is {}", sine_text(power));
+  text += averages_text(power, rank);
   text += line("", "{}", missed_text(certificate, rank));
   if (certificate.cluster)
     text += line("", "{}; {}", cluster_text(*certificate.cluster), space_text(*certificate.cluster));

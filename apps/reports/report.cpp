@@ -9,6 +9,7 @@
 #include "hearsay/threads.hpp"
 #include "hearsay/version.hpp"
 #include "reports/certificate.hpp"
+#include "reports/error_bar.hpp"
 
 namespace hearsay::app {
 
@@ -94,6 +95,7 @@ Json result_json(const Report& report) {
   json["accuracy"] = job.solve.power.accuracy ? Json(*job.solve.power.accuracy) : Json(nullptr);
   json["certificate"] = certificate_json(power.certificate);
   json["sin_theta_estimate"] = number(power.sin_theta_estimate);
+  json["error_bar"] = error_bar_json(power);
   json["gap"] = number(power.gap);
   json["noise_floor"] = number(power.noise_floor);
   json["noise_level"] = number(power.noise_level);

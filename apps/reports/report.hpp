@@ -47,7 +47,9 @@ std::string line(std::string_view label, fmt::format_string<Args...> text, Args&
   return fmt::format("  {:<12} {}\n", label, fmt::format(text, std::forward<Args>(args)...));
 }
 std::string bytes_text(std::int64_t bytes);
-std::string eigenvalue_table(const Vector<double>& eigenvalues, double total_variance = 0);
+/// With shares where the total is known, and with standard errors where there are any.
+std::string eigenvalue_table(const Vector<double>& eigenvalues, double total_variance = 0,
+                             const Vector<double>& standard_errors = {});
 std::string notes_text(const std::vector<std::string>& notes);
 
 std::string_view name(Precision precision);

@@ -14,6 +14,7 @@
 #include "formats/escapes.hpp"
 #include "hearsay/theory.hpp"
 #include "reports/certificate.hpp"
+#include "reports/error_bar.hpp"
 #include "reports/page.hpp"
 
 namespace hearsay::app {
@@ -54,6 +55,15 @@ Exhibit scree_of(const std::string& id, const Report& report) {
       "its "
       "products are exact.",
       *scree.within);
+  if (was_averaged(power)) {
+    scree.within.reset();
+    for (const double error : power.bar.eigenvalues) scree.errors.push_back(bar_factor * error);
+    caption = power.bar.exists() ? fmt::format(
+                                       "The eigenvalues that were found. The mark on each is {:g} standard "
+                                       "errors up and down, by the scatter of the products alone.",
+                                       bar_factor)
+                                 : "The eigenvalues that were found.";
+  }
   if (certificate.nothing_missed != Knowledge::unknown && std::isfinite(certificate.nothing_missed_above)) {
     const Index rank = report.job.solve.power.rank, count = certificate.nothing_missed_count;
     scree.above = certificate.nothing_missed_above;
@@ -111,12 +121,30 @@ NamedCurve promise_of(const Report& report) {
   return curve;
 }
 
+// The error bar of sin(theta), over the iterations that were averaged, and the band that it stands for.
+NamedCurve bar_of(const PowerFacts& power) {
+  const ErrorBar& bar = power.bar;
+  NamedCurve curve{
+      .name = bar.kind == BarKind::bound ? "sin(theta), at most" : "sin(theta), error bar", .x = {}, .y = {}};
+  if (!bar.exists() || power.history.empty()) return curve;
+  const auto last = static_cast<double>(power.history.back().t);
+  curve.x = {std::max(0.0, last - static_cast<double>(bar.steps)), last};
+  curve.y.assign(2, bar.sin_theta);
+  if (bar.kind != BarKind::bound) {
+    curve.low.assign(2, bar.sin_theta / bar_factor);
+    curve.high.assign(2, std::min(1.0, bar.sin_theta * bar_factor));
+  }
+  return curve;
+}
+
 Exhibit convergence_of(const std::string& id, const Report& report) {
   const PowerResult<double>& power = report.outcome.power;
   const auto& history = power.history;
   std::vector<NamedCurve> curves{along_history("residual", history, [](const HistoryEntry& e) { return e.residual; })};
   if (!history.empty()) curves.front().y.back() = power.residual;  // of the basis that was returned
-  std::string caption = "The residual after each iteration, and the tolerance it had to meet.";
+  std::string caption = was_averaged(power)
+                            ? "The residual of each block: one noisy product's, which averages do not lower."
+                            : "The residual after each iteration, and the tolerance it had to meet.";
   const NamedCurve sine = along_history("sin(theta)", history, [](const HistoryEntry& e) { return e.sin_theta; });
   const NamedCurve estimate =
       along_history("sin(theta), estimate", history, [](const HistoryEntry& e) { return e.sin_theta_estimate; });
@@ -124,6 +152,15 @@ Exhibit convergence_of(const std::string& id, const Report& report) {
     curves.push_back(sine);
   } else if (says_something(estimate)) {
     curves.push_back(estimate);
+  }
+  if (NamedCurve bar = bar_of(power); says_something(bar)) {
+    caption += power.bar.kind == BarKind::bound
+                   ? " The error of the answer is at most the line at the end, by the noise norm given."
+                   : fmt::format(
+                         " The band at the end is the error bar of the answer, {:g} times up and down, over "
+                         "the iterations that were averaged.",
+                         bar_factor);
+    curves.push_back(std::move(bar));
   }
   if (report.outcome.audit) {
     NamedCurve measured{.name = "tan(theta)", .x = {}, .y = {}},
@@ -136,7 +173,7 @@ Exhibit convergence_of(const std::string& id, const Report& report) {
     curves.push_back(std::move(measured));
     curves.push_back(std::move(promised));
     caption += " The envelope is that of the audit: with the eigenvalues and the noise of this very run.";
-  } else if (NamedCurve promised = promise_of(report); says_something(promised)) {
+  } else if (NamedCurve promised = promise_of(report); !was_averaged(power) && says_something(promised)) {
     const bool krylov = power.method == SolveMethod::krylov, flat = promised.y.back() >= 1;
     if (krylov && flat)
       caption +=
@@ -154,7 +191,11 @@ Exhibit convergence_of(const std::string& id, const Report& report) {
   }
   const double first = history.empty() ? 0 : static_cast<double>(history.front().t);
   const double last = history.empty() ? 1 : static_cast<double>(history.back().t);
-  curves.push_back(level("tolerance", *report.job.solve.power.tolerance, first, std::max(last, first + 1)));
+  const PowerOptions& asked = report.job.solve.power;
+  if (!was_averaged(power))
+    curves.push_back(level("tolerance", *asked.tolerance, first, std::max(last, first + 1)));
+  else if (asked.accuracy)
+    curves.push_back(level("accuracy", *asked.accuracy, first, std::max(last, first + 1)));
   return {curves_chart(id,
                        {.name = id,
                         .title = "Convergence",

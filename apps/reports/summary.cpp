@@ -3,6 +3,7 @@
 #include "commands/help.hpp"
 #include "formats/escapes.hpp"
 #include "reports/certificate.hpp"
+#include "reports/error_bar.hpp"
 #include "reports/report.hpp"
 
 namespace hearsay::app {
@@ -11,7 +12,20 @@ namespace {
 
 constexpr Index most_rows = 20;  // of the table of eigenvalues
 
+// Of averaged products the residual says little: it is that of one more noisy product.
+std::string averaged_text(const PowerFacts& power, const PowerOptions& asked) {
+  std::string text = "sin(theta) is " + error_bar_text(power.bar);
+  if (asked.accuracy && power.bar.exists())
+    text += fmt::format("; it {} the accuracy {:.2g}",
+                        power.status == Status::converged        ? "meets"
+                        : power.bar.sin_theta <= *asked.accuracy ? "is not known to meet"
+                                                                 : "does not meet",
+                        *asked.accuracy);
+  return text;
+}
+
 std::string met_text(const PowerFacts& power, const PowerOptions& asked) {
+  if (was_averaged(power) && asked.accuracy) return averaged_text(power, asked);
   std::string text = fmt::format("the residual {:.2g} meets the tolerance {:.2g}", power.residual, *asked.tolerance);
   if (asked.accuracy)
     text += fmt::format(", and sin(theta), {}, the accuracy {:.2g}", sine_text(power), *asked.accuracy);
@@ -20,6 +34,7 @@ std::string met_text(const PowerFacts& power, const PowerOptions& asked) {
 
 // What kept it from converging.
 std::string unmet_text(const PowerFacts& power, const PowerOptions& asked) {
+  if (was_averaged(power)) return averaged_text(power, asked);
   if (!(power.residual <= *asked.tolerance))
     return fmt::format("the residual is {:.2g}, above the tolerance {:.2g}", power.residual, *asked.tolerance);
   if (asked.accuracy)
@@ -36,6 +51,9 @@ std::string status_text(const PowerFacts& power, const PowerOptions& asked) {
     case Status::converged:
       return fmt::format("converged in {} iterations: {}", power.iterations, met_text(power, asked));
     case Status::noise_floor:
+      if (was_averaged(power))
+        return fmt::format("reached the noise floor after {} iterations, {} of them averaged: {}", power.iterations,
+                           power.bar.steps, averaged_text(power, asked));
       return fmt::format("reached the noise floor after {} iterations: {}, and errors in the products allow no better",
                          power.iterations, unmet_text(power, asked));
     case Status::rounding_floor:
@@ -49,6 +67,9 @@ std::string status_text(const PowerFacts& power, const PowerOptions& asked) {
     case Status::iteration_limit:
       return fmt::format("stopped at the limit of {} iterations: {}", power.iterations, unmet_text(power, asked));
     case Status::stopped_by_observer:
+      if (was_averaged(power))
+        return fmt::format("interrupted after {} iterations, {} of them averaged: {}", power.iterations,
+                           power.bar.steps, averaged_text(power, asked));
       return fmt::format("interrupted after {} iterations: the residual is {:.2g}, the tolerance was {:.2g}",
                          power.iterations, power.residual, *asked.tolerance);
     case Status::breakdown:
@@ -69,6 +90,9 @@ std::string accuracy_text(const PowerResult<double>& power, const Job& job) {
 }
 
 std::string chosen_text(const PowerResult<double>& power, const Job& job) {
+  if (was_averaged(power))
+    return line("method", "averages of noisy products; momentum {:.4g}, {} damping; {} precision", power.momentum,
+                power.damping == Damping::centred ? "centred" : "symmetric", name(job.solve.precision));
   if (power.method == SolveMethod::krylov)
     return line("method", "block Krylov space, products being exact; {} Ritz vectors kept; {} precision", power.columns,
                 name(job.solve.precision));
@@ -141,15 +165,19 @@ std::string bytes_text(std::int64_t bytes) {
                        : fmt::format("{:.1f} GB", count / 1e9);
 }
 
-// With shares where the total is known.
-std::string eigenvalue_table(const Vector<double>& eigenvalues, double total_variance) {
+std::string eigenvalue_table(const Vector<double>& eigenvalues, double total_variance,
+                             const Vector<double>& standard_errors) {
   const bool shares = total_variance > 0 && std::isfinite(total_variance);
-  std::string table = shares ? fmt::format("  {:>4}  {:>14}  {:>8}  {:>10}\n", "", "eigenvalue", "share", "cumulative")
-                             : fmt::format("  {:>4}  {:>14}\n", "", "eigenvalue");
   const Index k = eigenvalues.size();
+  const bool errors = k > 0 && standard_errors.size() == k;
+  std::string table = fmt::format("  {:>4}  {:>14}", "", "eigenvalue");
+  if (errors) table += fmt::format("  {:>9}", "scatter");
+  if (shares) table += fmt::format("  {:>8}  {:>10}", "share", "cumulative");
+  table += '\n';
   double cumulative = 0;
   for (Index i = 0; i < std::min(k, most_rows); ++i) {
     table += fmt::format("  {:>4}  {:>14.8g}", i + 1, eigenvalues(i));
+    if (errors) table += fmt::format("  {:>9.2g}", standard_errors(i));
     if (shares) {
       cumulative += eigenvalues(i) / total_variance;
       table += fmt::format("  {:>7.2f}%  {:>9.2f}%", 100 * eigenvalues(i) / total_variance, 100 * cumulative);
@@ -175,7 +203,7 @@ std::string summary(const Report& report) {
   const auto& [job, dimension, outcome, samples] = report;
   const PowerResult<double>& power = outcome.power;
   std::string text = fmt::format("{}: {}\n\n", terminal_safe(job.input), status_text(power, job.solve.power));
-  text += eigenvalue_table(power.eigenvalues, samples ? samples->total_variance : 0) + '\n';
+  text += eigenvalue_table(power.eigenvalues, samples ? samples->total_variance : 0, power.bar.eigenvalues) + '\n';
   if (samples)
     text +=
         line("data", "{} samples of {} features{}", samples->samples, dimension, samples->centred ? ", centred" : "");

@@ -40,8 +40,12 @@ struct ErrorBar {
   bool exists() const { return kind != BarKind::none; }
 };
 
-/// How an interval is said: sin(theta) is the bar within this factor, in so many of 100 runs
-/// (docs/algorithms/noise.md).
+/// How an interval is said: sin(theta) is the bar within this factor, in so many of 100 runs where the bar is
+/// calibrated (docs/algorithms/noise.md).
 inline constexpr double bar_factor = 3;
+inline constexpr double bar_confidence = 95;
+
+/// A bar above this says that the subspace, or an eigenvector, is not resolved.
+inline constexpr double unresolved_sine = 0.5;
 
 }  // namespace hearsay
