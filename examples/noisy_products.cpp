@@ -1,7 +1,7 @@
-// Products that carry noise: the solver finds the floor, stops there and says so.
+// Products that carry noise: they are averaged, and the answer comes with an error bar.
 #include <hearsay/noise.hpp>
 #include <hearsay/operators/stored.hpp>
-#include <hearsay/power.hpp>
+#include <hearsay/subspace.hpp>
 
 #include <cstdio>
 
@@ -12,10 +12,10 @@ int main() {
 
   const hearsay::DenseSymmetric<double> exact(A);
   const auto result =
-      hearsay::accelerated_power<double>(noisy(exact, hearsay::gaussian_noise<double>(1e-6, 7)), {.rank = 5});
+      hearsay::principal_subspace<double>(noisy(exact, hearsay::gaussian_noise<double>(1e-6, 7)), {.rank = 5});
 
-  std::printf("%s: residual %.1e, noise of about %.1e an entry\n", name(result.status), result.residual,
-              result.noise_level);
+  std::printf("%s: sin(theta) %.1e, %s, at noise of about %.1e an entry\n", name(result.status), result.bar.sin_theta,
+              name(result.bar.kind), result.noise_level);
   for (const auto& note : result.notes) std::printf("note: %s\n", note.c_str());
-  return result.status == hearsay::Status::noise_floor ? 0 : 1;
+  return result.bar.kind == hearsay::BarKind::calibrated ? 0 : 1;
 }

@@ -17,7 +17,7 @@ from hearsay import _core, gossip, noise, theory
 from hearsay._eigsh import eigsh
 from hearsay._errors import CommunicationError, DataError, Error, InvalidArgument
 from hearsay._plan import Plan, plan
-from hearsay._result import Certificate, Cluster, DecentralizedInfo, EigshResult, Info
+from hearsay._result import Certificate, Cluster, DecentralizedInfo, EigshResult, ErrorBar, Info
 
 if _typing.TYPE_CHECKING:
     from hearsay import plots as plots
@@ -49,6 +49,7 @@ __all__ = [
     "DecentralizedPCA",
     "EigshResult",
     "Error",
+    "ErrorBar",
     "Info",
     "InvalidArgument",
     "Plan",

@@ -32,13 +32,15 @@ def eigsh(
     tol: float | None = None,
     accuracy: float | None = None,
     certify: str = "full",
-    max_iter: int = 1000,
+    products: int | None = None,
+    max_iter: int | None = None,
     method: str = "auto",
     momentum: str | float = "auto",
     damping: str = "auto",
     oversampling: str | int = "auto",
     cooldown: int = 20,
     noise: NoiseLike = None,
+    noise_norm: float | None = None,
     noisy: bool | None = None,
     precision: str = "auto",
     shift: float = 0.0,
@@ -65,16 +67,20 @@ def eigsh(
         Stop when ||A V - V V'AV||_F / ||A V||_F, measured on the very V that is returned, is at most this. None: 1e-10,
         in single precision 1e-5.
     accuracy : float, optional
-        Stop when sin(theta) of the subspace is estimated to be at most this; without a ``tol`` of its own that is the
-        same number.
+        Stop when sin(theta) of the subspace is estimated to be at most this, under noise when the error bar is; without
+        a ``tol`` of its own that is the same number.
     certify : {"full", "residual", "none"}
         How much to find out about the answer, for ``info.certificate``: "full" looks for what may have been missed,
         with products of its own; "residual" spends none on that; "none" says nothing beyond the residual.
-    max_iter : int
-        Stop after so many iterations in any case.
-    method : {"auto", "anpm", "npm", "krylov"}
+    products : int, optional
+        Multiply at most so many columns by the matrix; under noise all of them are spent, and the more the better.
+    max_iter : int, optional
+        Stop after so many iterations in any case. None: 1000, or no limit where ``products`` is given.
+    method : {"auto", "anpm", "npm", "krylov", "averaged"}
         "anpm" is the accelerated noisy power method, "npm" the plain one, "krylov" a block Krylov space, for exact
-        products; "auto" takes krylov where products are exact and costly and nothing else is said about the iteration.
+        products, "averaged" for noisy ones: a wide block, then averages of a narrow one, with an error bar. "auto"
+        takes averaged where products are noisy, krylov where they are exact and costly, and nothing else is said about
+        the iteration.
         ``info.method`` names what was used.
     momentum : {"auto", "paper", "optimal", "none"} or float
         A number is the paper's beta; 2 sqrt(beta) must lie below the k-th eigenvalue.
@@ -83,9 +89,12 @@ def eigsh(
     oversampling : "auto" or int
         Extra columns in the block.
     cooldown : int
-        Momentum-free steps after a noisy plateau.
+        Momentum-free steps after a noisy plateau, where nothing is averaged.
     noise : None, str, a model of ``hearsay.noise`` or a function (product, X) -> Xi
         Errors to add to every product.
+    noise_norm : float, optional
+        Your word that no product's error exceeds this in spectral norm: it is added to the error bar, over the gap, for
+        errors that are not independent.
     noisy : bool, optional
         Whether the products of A are inexact. None: a solve watches for it.
     precision : {"auto", "double", "single"}
@@ -139,12 +148,14 @@ def eigsh(
         tol=tol,
         accuracy=accuracy,
         certify=certify,
+        products=products,
         max_iter=max_iter,
         method=method,
         momentum=momentum,
         damping=damping,
         oversampling=oversampling,
         cooldown=cooldown,
+        noise_norm=noise_norm,
         precision=precision_text(dtype, precision),
         random_state=seed_from(random_state),
     )

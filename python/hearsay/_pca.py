@@ -31,7 +31,6 @@ __all__ = ["PCA"]
 Array = npt.NDArray[Any]
 
 FLOATS = (np.float64, np.float32)
-MAX_ITER = 1000  # unless rows come in batches, which are all used
 SHARP = 1e-8  # the estimated sine a fit in double precision aims at where no tolerance is given
 DRIFT = "the rows have changed on the way: the components are those of the later part of the stream"
 SPELT = ("n_components", "tol", "max_iter", "oversampling", "random_state")
@@ -100,16 +99,20 @@ class PCA(LinearProjection):
         is at most this. None: 1e-10, in single precision 1e-5; and where the eigenvalues span so many orders of
         magnitude that this leaves an estimated sin(theta) above 1e-8, a few iterations more, as far as rounding allows.
     accuracy : float, optional
-        Stop when sin(theta) of the subspace is estimated to be at most this; without a ``tol`` of its own that is the
-        same number.
+        Stop when sin(theta) of the subspace is estimated to be at most this, under noise when the error bar is; without
+        a ``tol`` of its own that is the same number.
     certify : {"full", "residual", "none"}
         How much to find out about the answer, for ``certificate_``: "full" looks for what may have been missed, with
         products of its own; "residual" spends none on that; "none" says nothing beyond the residual.
-    max_iter : int
-        Stop after so many iterations in any case.
-    method : {"auto", "anpm", "npm", "krylov"}
+    products : int, optional
+        Multiply at most so many columns by the matrix; under noise all of them are spent, and the more the better.
+    max_iter : int, optional
+        Stop after so many iterations in any case. None: 1000, or no limit where ``products`` is given.
+    method : {"auto", "anpm", "npm", "krylov", "averaged"}
         "anpm" is the accelerated noisy power method, "npm" the plain one, "krylov" a block Krylov space, for exact
-        products; "auto" takes krylov where products are exact and costly and nothing else is said about the iteration.
+        products, "averaged" for noisy ones: a wide block, then averages of a narrow one, with an error bar. "auto"
+        takes averaged where products are noisy, krylov where they are exact and costly, and nothing else is said about
+        the iteration.
         ``info_.method`` names what was used.
     momentum : {"auto", "paper", "optimal", "none"} or float
         A number is the paper's beta.
@@ -123,6 +126,9 @@ class PCA(LinearProjection):
         Such products are noisy, and their averages have an error bar. None: all rows in every product.
     noise : None, str, a model of ``hearsay.noise`` or a function (product, X) -> Xi
         Errors to add to every product with the covariance.
+    noise_norm : float, optional
+        Your word that no product's error exceeds this in spectral norm: it is added to the error bar, over the gap, for
+        errors that are not independent.
     whiten : bool
         Scale the coordinates to variance one, as scikit-learn does.
     precision : {"auto", "double", "single", "mixed"}
@@ -155,6 +161,10 @@ class PCA(LinearProjection):
         Of exactly these components.
     noise_floor_ : float
         Where the residual stopped falling, if ``status_`` is "noise_floor"; else NaN.
+    sin_theta_ : float
+        About the sine of the largest angle between the components and the true ones: under noise the error bar.
+    error_bar_ : ErrorBar or None
+        Of noisy products that were averaged.
     certificate_ : Certificate
         How right the components are: bounds, estimates and what is unknown, kept apart.
     sin_theta_bar_ : float
@@ -194,13 +204,15 @@ class PCA(LinearProjection):
         tol: float | None = None,
         accuracy: float | None = None,
         certify: str = "full",
-        max_iter: int = MAX_ITER,
+        products: int | None = None,
+        max_iter: int | None = None,
         method: str = "auto",
         momentum: str | float = "auto",
         oversampling: str | int = "auto",
         center: bool = True,
         batch: int | None = None,
         noise: NoiseLike = None,
+        noise_norm: float | None = None,
         whiten: bool = False,
         precision: str = "auto",
         random_state: Any = 0,
@@ -212,6 +224,7 @@ class PCA(LinearProjection):
         self.tol = tol
         self.accuracy = accuracy
         self.certify = certify
+        self.products = products
         self.max_iter = max_iter
         self.method = method
         self.momentum = momentum
@@ -219,6 +232,7 @@ class PCA(LinearProjection):
         self.center = center
         self.batch = batch
         self.noise = noise
+        self.noise_norm = noise_norm
         self.whiten = whiten
         self.precision = precision
         self.random_state = random_state
@@ -373,11 +387,13 @@ class PCA(LinearProjection):
             tol=self.tol,
             accuracy=self.accuracy,
             certify=self.certify,
-            max_iter=None if batch is not None and self.max_iter == MAX_ITER else self.max_iter,
+            products=self.products,
+            max_iter=self.max_iter,
             batch=batch,
             method=self.method,
             momentum=self.momentum,
             oversampling=self.oversampling,
+            noise_norm=self.noise_norm,
             precision=precision_text(dtype, self.precision),
             random_state=seed_from(self.random_state),
         )
@@ -479,6 +495,8 @@ class PCA(LinearProjection):
         self.status_ = self.info_.status
         self.residual_ = self.info_.residual
         self.noise_floor_ = self.info_.noise_floor
+        self.sin_theta_ = self.info_.sin_theta_estimate
+        self.error_bar_ = self.info_.error_bar
         self.certificate_ = self.info_.certificate
         self.history_ = self.info_.history
         self._block = _block_of(made)

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from hearsay import _core
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Certificate", "Cluster", "DecentralizedInfo", "EigshResult", "Info", "Outcome", "Traffic"]
+__all__ = ["Certificate", "Cluster", "DecentralizedInfo", "EigshResult", "ErrorBar", "Info", "Outcome", "Traffic"]
 
 Array = npt.NDArray[Any]
 
@@ -133,6 +135,61 @@ def certificate_from(made: dict[str, Any]) -> Certificate:
 
 
 @dataclass(frozen=True, eq=False)
+class ErrorBar:
+    """How far an answer from averaged noisy products is from the truth, by what the products themselves show.
+
+    ``str(bar)`` says it in words.
+    """
+
+    kind: Literal["none", "calibrated", "indicative", "bound"]
+    """none: too few products were averaged; calibrated: the errors look independent, and how often the bar is off was
+    counted; indicative: a bias or a drift shows, and what is common to all products is not in the bar; bound:
+    ``noise_norm``, over the gap that was seen, is in it."""
+    sin_theta: float
+    """Of the basis that is returned; at most 1."""
+    inside: float
+    """Its part within the block that was averaged."""
+    outside: float
+    """Its part beyond that block."""
+    last_block: float
+    """sin(theta) from the answer to the last block alone."""
+    bias: float
+    """The asymmetry of the averaged X'AX over what independent errors leave of it: about 1; above 3 it is a bias."""
+    drift: bool
+    """Earlier and later averages differ by more than their scatter explains."""
+    steps: int
+    """Products with the block that are in the averages."""
+    products_needed: float
+    """Columns to multiply for the accuracy that was asked for, about; NaN where none was."""
+    vectors: Array
+    """Of each eigenvector by itself: the sine of its angle."""
+    eigenvalues: Array
+    """Standard errors by scatter alone: each block is tilted by its noise, so that at large noise eigenvalues come out
+    too low by more than this."""
+    resolved: int
+    """So many eigenvectors, from the first, have a bar below 1/2."""
+
+    @property
+    def exists(self) -> bool:
+        return self.kind != "none"
+
+    def __str__(self) -> str:
+        if not self.exists:
+            return "unknown: too few products were averaged"
+        if self.kind == "bound":
+            if self.sin_theta < 1:
+                return f"at most {self.sin_theta:.2g}, by the noise norm given"
+            return "unknown: the noise norm given is no less than half the gap"
+        if self.sin_theta > _core.unresolved_sine:
+            return f"not resolved: the error bar is {self.sin_theta:.2g}"
+        if self.kind == "indicative":
+            why = "the averages drift" if self.drift else "the errors are not independent"
+            return f"about {self.sin_theta:.2g}, indicative: {why}"
+        within = f"within a factor {_core.bar_factor:g} with {_core.bar_confidence:g}% confidence"
+        return f"{self.sin_theta:.2g}, {within}"
+
+
+@dataclass(frozen=True, eq=False)
 class Outcome:
     """What every solve can say of itself."""
 
@@ -159,7 +216,7 @@ class Outcome:
 
     def why(self) -> str:
         """One sentence on why it ended."""
-        after = f"after {self.iterations} iterations at a residual of {self.residual:.3g}"
+        after = self._after()
         if self.status == "converged":
             return f"converged {after}, which meets {self._met()}"
         if self.status == "noise_floor":
@@ -176,6 +233,9 @@ class Outcome:
             return f"stopped {after}: communication failed, and too little was heard to say anything"
         by = "Ctrl-C" if self.interrupted else "the callback"
         return f"stopped by {by} {after}: this is the best basis so far"
+
+    def _after(self) -> str:
+        return f"after {self.iterations} iterations at a residual of {self.residual:.3g}"
 
     def _met(self) -> str:
         return f"the tolerance {self.tolerance:.3g}"
@@ -200,7 +260,7 @@ class Info(Outcome):
     """How a solve went. ``str(info)`` is a short account of it, ``info.plot()`` draws its convergence."""
 
     method: str
-    """anpm, or krylov where products were exact and nothing was asked of the iteration."""
+    """anpm, npm, averaged (noisy products) or krylov (exact ones, and nothing was asked of the iteration)."""
     eigenvalues: Array
     """As returned."""
     noise_floor: float
@@ -210,8 +270,8 @@ class Info(Outcome):
     gap: float
     """The k-th eigenvalue less the next."""
     sin_theta_estimate: float
-    """About the largest sine between the basis and the true subspace, at most 1. Of noisy products residual over gap;
-    of exact ones sharper."""
+    """About the largest sine between the basis and the true subspace, at most 1. Of averaged products the error bar; of
+    noisy ones that were not averaged residual over gap; of exact ones sharper."""
     certificate: Certificate
     """How right all this is."""
     edge: float
@@ -232,18 +292,41 @@ class Info(Outcome):
     """Of the compiled solve, conversions left out."""
     accuracy: float | None = None
     """What sin(theta) was held against, where it was."""
+    error_bar: ErrorBar | None = None
+    """Of noisy products that were averaged; else None."""
+
+    def why(self) -> str:
+        """One sentence on why it ended."""
+        if self.status == "noise_floor" and self.error_bar is not None:
+            return f"stopped {self._after()}: {self._unmet()}; so many products allow no better"
+        return super().why()
 
     def _sine(self) -> str:
-        """Where no certificate was made, the solver's own estimate stands alone."""
+        """Of averaged products the error bar; where no certificate was made, the solver's own estimate stands alone."""
+        if self.error_bar is not None:
+            return str(self.error_bar)
         if self.certificate.level == "none" and np.isfinite(self.sin_theta_estimate):
             return f"about {self.sin_theta_estimate:.2g} (estimate)"
         return self.certificate.sine()
 
+    def _after(self) -> str:
+        """The residual of an averaged answer is that of one more noisy product, and says little."""
+        if self.error_bar is None:
+            return super()._after()
+        return f"after {self.iterations} iterations, {self.error_bar.steps} of them averaged"
+
     def _met(self) -> str:
+        if self.error_bar is not None and self.accuracy:
+            return f"the accuracy {self.accuracy:.3g}: sin(theta) is {self.error_bar}"
         met = super()._met()
         return f"{met}; sin(theta), {self._sine()}, the accuracy {self.accuracy:.3g}" if self.accuracy else met
 
     def _unmet(self) -> str:
+        if self.error_bar is not None:
+            if not self.accuracy:
+                return f"sin(theta) is {self.error_bar}"
+            met = "is not known to meet" if self.error_bar.sin_theta <= self.accuracy else "does not meet"
+            return f"sin(theta) is {self.error_bar}; it {met} the accuracy {self.accuracy:.3g}"
         if self.accuracy and self.residual <= self.tolerance:
             return (
                 f"which meets the tolerance {self.tolerance:.3g}, while sin(theta), {self._sine()}, is not known to "
@@ -260,7 +343,12 @@ class Info(Outcome):
     def __str__(self) -> str:
         lines = [self.why()]
         lines += [f"  eigenvalues  {', '.join(f'{value:.6g}' for value in self.eigenvalues[:6])}"]
-        lines += [f"  sin(theta)   {self._sine()}", f"  missed       {self.certificate.missed()}"]
+        lines += [f"  sin(theta)   {self._sine()}"]
+        if self.error_bar is not None:
+            lines += [f"  averages     of {self.error_bar.steps} products with {self.columns} columns"]
+            if self.error_bar.exists:
+                lines[-1] += f"; {self.error_bar.resolved} of {len(self.eigenvalues)} eigenvectors are resolved"
+        lines += [f"  missed       {self.certificate.missed()}"]
         if self.certificate.cluster is not None:
             lines += [f"  cluster      {self.certificate.cluster}; {self.certificate.cluster.space()}"]
         lines += [f"  cost         {self.passes} passes, {self.products} columns multiplied, {self.seconds:.3g} s"]
@@ -364,6 +452,8 @@ def info_from(
         values["method"] = "npm"
     values["history"] = history_table(made["history"], HISTORY)
     values["certificate"] = certificate_from(made["certificate"])
+    bar = made.get("error_bar")
+    values["error_bar"] = None if bar is None else ErrorBar(**bar)
     return Info(tolerance=tolerance, accuracy=accuracy or None, **values)
 
 

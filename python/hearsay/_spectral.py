@@ -27,7 +27,7 @@ class SpectralEmbedding(BaseEstimator):  # type: ignore[misc]
     ----------
     n_components : int
         How many eigenvectors to find.
-    tol, certify, max_iter, momentum, oversampling, noise, random_state, callback, verbose
+    tol, certify, products, max_iter, momentum, oversampling, noise, noise_norm, random_state, callback, verbose
         As in PCA.
 
     Attributes
@@ -36,7 +36,7 @@ class SpectralEmbedding(BaseEstimator):  # type: ignore[misc]
     eigenvalues_ : ndarray (n_components,)
         In [0, 2], descending; 2 occurs once per connected component.
     n_connected_components_ : int
-    converged_, status_, residual_, certificate_, n_iter_, history_, info_
+    converged_, status_, residual_, sin_theta_, error_bar_, certificate_, n_iter_, history_, info_
         As in PCA.
 
     Examples
@@ -53,10 +53,12 @@ class SpectralEmbedding(BaseEstimator):  # type: ignore[misc]
         *,
         tol: float | None = None,
         certify: str = "full",
-        max_iter: int = 1000,
+        products: int | None = None,
+        max_iter: int | None = None,
         momentum: str | float = "auto",
         oversampling: str | int = "auto",
         noise: NoiseLike = None,
+        noise_norm: float | None = None,
         random_state: Any = 0,
         callback: Callback | None = None,
         verbose: bool = False,
@@ -64,10 +66,12 @@ class SpectralEmbedding(BaseEstimator):  # type: ignore[misc]
         self.n_components = n_components
         self.tol = tol
         self.certify = certify
+        self.products = products
         self.max_iter = max_iter
         self.momentum = momentum
         self.oversampling = oversampling
         self.noise = noise
+        self.noise_norm = noise_norm
         self.random_state = random_state
         self.callback = callback
         self.verbose = verbose
@@ -96,7 +100,7 @@ class SpectralClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         Of the embedding; as many as clusters, if not given.
     restarts : int
         Independent starts of k-means; the best is kept.
-    tol, certify, max_iter, momentum, oversampling, noise, random_state, callback, verbose
+    tol, certify, products, max_iter, momentum, oversampling, noise, noise_norm, random_state, callback, verbose
         As in PCA, for the embedding; random_state also drives k-means.
 
     Attributes
@@ -106,7 +110,7 @@ class SpectralClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     inertia_ : float
     embedding_, eigenvalues_, n_connected_components_
         As in SpectralEmbedding.
-    converged_, status_, residual_, certificate_, n_iter_, history_, info_
+    converged_, status_, residual_, sin_theta_, error_bar_, certificate_, n_iter_, history_, info_
         As in SpectralEmbedding.
 
     Examples
@@ -126,10 +130,12 @@ class SpectralClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         restarts: int = 10,
         tol: float | None = None,
         certify: str = "full",
-        max_iter: int = 1000,
+        products: int | None = None,
+        max_iter: int | None = None,
         momentum: str | float = "auto",
         oversampling: str | int = "auto",
         noise: NoiseLike = None,
+        noise_norm: float | None = None,
         random_state: Any = 0,
         callback: Callback | None = None,
         verbose: bool = False,
@@ -139,10 +145,12 @@ class SpectralClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.restarts = restarts
         self.tol = tol
         self.certify = certify
+        self.products = products
         self.max_iter = max_iter
         self.momentum = momentum
         self.oversampling = oversampling
         self.noise = noise
+        self.noise_norm = noise_norm
         self.random_state = random_state
         self.callback = callback
         self.verbose = verbose
@@ -171,9 +179,11 @@ def embed(estimator: Any, graph: Any, rank: int) -> int:
             n_components=rank,
             tol=estimator.tol,
             certify=estimator.certify,
+            products=estimator.products,
             max_iter=estimator.max_iter,
             momentum=estimator.momentum,
             oversampling=estimator.oversampling,
+            noise_norm=estimator.noise_norm,
             random_state=seed,
         )
         tolerance = _core.tolerance_of(options)
@@ -188,6 +198,8 @@ def embed(estimator: Any, graph: Any, rank: int) -> int:
     estimator.converged_ = info.converged
     estimator.status_ = info.status
     estimator.residual_ = info.residual
+    estimator.sin_theta_ = info.sin_theta_estimate
+    estimator.error_bar_ = info.error_bar
     estimator.certificate_ = info.certificate
     estimator.history_ = info.history
     warn_unless_converged(info, stacklevel=4)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from hearsay import theory
+from hearsay import _core, theory
 from hearsay._errors import InvalidArgument
 from hearsay._result import DecentralizedInfo, EigshResult, Info
 
@@ -35,8 +35,9 @@ def convergence(result: Any, ax: Axes | None = None, *, envelope: bool = True) -
 
     The envelope is epsilon/2 + c_1 h_0 (1 - sqrt(Delta)/2)^t, what the main theorem promises of tan(theta) for the
     eigenvalues found, drawn from the measured start where a reference was given. Without one, the same rate is drawn
-    from the first residual: a slope to compare with, no bound. ``result`` is an Info, what eigsh returned, or a fitted
-    PCA.
+    from the first residual: a slope to compare with, no bound. Of averaged products the error bar of sin(theta) is
+    drawn over the iterations that were averaged, with the band that it stands for. ``result`` is an Info, what eigsh
+    returned, or a fitted PCA.
     """
     info = _info(result)
     axes = _axes(ax)
@@ -53,25 +54,29 @@ def convergence(result: Any, ax: Axes | None = None, *, envelope: bool = True) -
         axes.axhline(info.tolerance, color=GREY, linestyle=":", label="tolerance")
     if np.isfinite(info.noise_floor):
         axes.axhline(info.noise_floor, color=GREY, linestyle="-.", label="noise floor")
+    _draw_bar(axes, info)
     # the envelope is momentum's; a Krylov space promises none
     curve = _envelope(info, known) if envelope and info.method == "anpm" else None
     if curve is not None:
         axes.semilogy(t, curve, color=GREY, linestyle="--", label="envelope" if known else "promised rate")
     axes.set_xlabel("iteration")
-    axes.set_ylabel(r"residual, $\sin\theta_k$" if known else "relative residual")
+    sine_is_drawn = known or (info.error_bar is not None and info.error_bar.exists)
+    axes.set_ylabel(r"residual, $\sin\theta_k$" if sine_is_drawn else "relative residual")
     axes.set_title(info.status.replace("_", " "))
     _finish(axes, own=ax is None)
     return axes
 
 
 def spectrum(result: Any, ax: Axes | None = None) -> Axes:
-    """The eigenvalues found, and the edge below which everything was damped."""
+    """The eigenvalues found, with their standard errors under noise, and the edge below which everything was damped."""
     info = _info(result)
     axes = _axes(ax)
     values = np.asarray(info.eigenvalues, dtype=float)
     places = np.arange(1, len(values) + 1)
     axes.vlines(places, 0, values, color=PALE, linewidth=4)
     axes.plot(places, values, color=INK, marker="o", linestyle="none", label="eigenvalues")
+    if info.error_bar is not None and info.error_bar.exists:
+        axes.errorbar(places, values, yerr=info.error_bar.eigenvalues, color=INK, linestyle="none", capsize=6)
     next_one = float(info.history["theta_next"][-1])
     if np.isfinite(next_one):
         axes.plot(
@@ -153,6 +158,18 @@ def _info(result: Any) -> Info:
     if not isinstance(info, Info):
         raise InvalidArgument(f"{type(result).__name__}: must be an Info, the result of eigsh or a fitted estimator")
     return info
+
+
+def _draw_bar(axes: Axes, info: Info) -> None:
+    bar, t = info.error_bar, info.history["t"]
+    if bar is None or not bar.exists or not len(t):
+        return
+    averaged = np.array([max(float(t[0]), float(t[-1]) - bar.steps), float(t[-1])])
+    name = r"$\sin\theta_k$, at most" if bar.kind == "bound" else r"$\sin\theta_k$, error bar"
+    axes.plot(averaged, np.full(2, bar.sin_theta), color="black", linewidth=1.5, label=name)
+    if bar.kind != "bound":
+        low, high = bar.sin_theta / _core.bar_factor, min(1.0, bar.sin_theta * _core.bar_factor)
+        axes.fill_between(averaged, low, high, color="black", alpha=0.15, linewidth=0)
 
 
 def _axes(ax: Axes | None, square: bool = False) -> Axes:

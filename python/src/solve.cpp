@@ -143,6 +143,23 @@ nb::dict dictionary(const Certificate& certificate) {
   return out;
 }
 
+nb::dict dictionary(ErrorBar&& bar) {
+  nb::dict out;
+  out["kind"] = name(bar.kind);
+  out["sin_theta"] = bar.sin_theta;
+  out["inside"] = bar.inside;
+  out["outside"] = bar.outside;
+  out["last_block"] = bar.last_block;
+  out["bias"] = bar.bias;
+  out["drift"] = bar.drift;
+  out["steps"] = bar.steps;
+  out["products_needed"] = bar.products_needed;
+  out["vectors"] = given(std::move(bar.vectors));
+  out["eigenvalues"] = given(std::move(bar.eigenvalues));
+  out["resolved"] = bar.resolved;
+  return out;
+}
+
 template <class S>
 nb::dict dictionary(PowerResult<S>&& result, const Watcher& watch) {
   nb::dict out;
@@ -159,6 +176,10 @@ nb::dict dictionary(PowerResult<S>&& result, const Watcher& watch) {
   out["gap"] = result.gap;
   out["sin_theta_estimate"] = result.sin_theta_estimate;
   out["certificate"] = dictionary(result.certificate);
+  if (result.method == SolveMethod::averaged)
+    out["error_bar"] = dictionary(std::move(result.bar));
+  else
+    out["error_bar"] = nb::none();
   out["momentum"] = result.momentum;
   out["edge"] = result.edge;
   out["damping"] = result.damping == Damping::centred ? "centred" : "symmetric";
@@ -249,20 +270,11 @@ ArrivingOptions arriving_options(const Options& options, bool center) {
   return {.rank = power.rank, .center = center, .batch = batch_in(options).value_or(0), .seed = power.seed};
 }
 
-nb::dict dictionary(const ErrorBar& bar) {
-  nb::dict out;
-  out["kind"] = name(bar.kind);
-  out["sin_theta"] = bar.sin_theta;
-  out["drift"] = bar.drift;
-  out["steps"] = bar.steps;
-  return out;
-}
-
 template <class S>
 nb::dict result_of(const ArrivingPca<S>& stream) {
   Watcher nobody{nb::none()};
   nb::dict out = dictionary(PcaSolution<S>{.pca = stream.result()}, nobody);
-  out["stream_bar"] = dictionary(stream.result().power.bar);
+  out["stream_bar"] = dictionary(ErrorBar(stream.result().power.bar));
   return out;
 }
 
@@ -437,6 +449,9 @@ void bind_solves(nb::module_& m) {
 
 void bind_solve(nb::module_& m) {
   using nb::arg;
+  m.attr("bar_factor") = bar_factor;
+  m.attr("bar_confidence") = bar_confidence;
+  m.attr("unresolved_sine") = unresolved_sine;
   bind_noise(m);
   bind_moment(m);
   bind_solves<double>(m);

@@ -38,6 +38,8 @@ SPELT_OTHERWISE = {
     ("precision", "auto"): "the number type of the data, which files have no say in: double, unless they are float32",
     ("tol", None): "the table's own, which depends on the precision",
     ("accuracy", None): "0, which leaves it to the tolerance",
+    ("products", None): "no limit",
+    ("max_iter", None): "1000, or no limit where products is given",
     ("noise", None): "none",
     ("lambda_1", None): "lambda_k",
     ("start_tangent", None): "that of a random start",
