@@ -30,7 +30,7 @@ struct ErrorBar {
   Index steps = 0;     ///< products with the block that are in the averages
   double products_needed = std::numeric_limits<double>::quiet_NaN();  ///< for the accuracy asked for, in columns, about
   Vector<double> vectors = {};      ///< of each eigenvector by itself: the sine of its angle
-  Vector<double> eigenvalues = {};  ///< standard errors
+  Vector<double> eigenvalues = {};  ///< standard errors, with what the tilt of noisy blocks may hide
   Index resolved = 0;               ///< so many eigenvectors, from the first, have a bar below 1/2
   /// Of agents that gossip (docs/algorithms/decentralized.md): the largest sin(theta) between an agent's basis and one
   /// that all of them hold, and that one's residual with everyone's data over the gap.

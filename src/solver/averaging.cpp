@@ -303,13 +303,13 @@ void Averaging<S>::look_for_bias(const EpochSums<S>& sums, ErrorBar& bar) const 
     bar.bias = (sums.G - sums.G.transpose()).norm() / std::sqrt(sums.asymmetry_sq);
 }
 
-// The least mean squared cosine from the answer to the blocks that were averaged. How far the last block strays says
-// little: what one product turns within the block, or pushes out of it, the averages still tell from the rest.
+// V'P V, P the mean of the blocks' projectors: mean squared cosines from the answer to the blocks. How far the last
+// block strays says little: what one product turns within the block, or pushes out of it, the averages still tell from
+// the rest.
 template <class S>
-double Averaging<S>::cosine_squared(const Block<S>& V, const EpochSums<S>& sums) const {
+Small<double> Averaging<S>::cosines_squared(const Block<S>& V, const EpochSums<S>& sums) const {
   const Small<double> T = gram<S>(state_.reference, V).template cast<double>();
-  const Small<double> cosines = T.transpose() * sums.W * T / static_cast<double>(sums.n);
-  return symmetric_eigen<double>(cosines).values.tail(1)(0);
+  return T.transpose() * sums.W * T / static_cast<double>(sums.n);
 }
 
 template <class S>
@@ -330,9 +330,14 @@ Averaged<S> Averaging<S>::answer() const {
   const Block<S> last = turned<S>(run_.state.X, run_.rotation.vectors.template cast<double>(), k);
   bar.last_block = static_cast<double>(sin_theta<S>(answer.V, last));
   const double by_scatter = std::min(1.0, std::hypot(bar.inside, bar.outside));
-  const bool resolved = cosine_squared(answer.V, sums) > tuning::least_cosine_squared;
+  const Small<double> cosines = cosines_squared(answer.V, sums);
+  const bool resolved = symmetric_eigen<double>(cosines).values.tail(1)(0) > tuning::least_cosine_squared;
   bar.sin_theta = resolved ? by_scatter : std::max(by_scatter, bar.last_block);
   while (bar.resolved < k && bar.vectors(bar.resolved) < tuning::unresolved_block) ++bar.resolved;
+  // The blocks are tilted by noise, each by its own: their Rayleigh quotients are too low, by sin^2 times the
+  // eigenvalue at most.
+  const Vector<double> tilt = (1 - cosines.diagonal().array()).max(0.0) * found.theta.head(k).array().abs();
+  bar.eigenvalues = (bar.eigenvalues.array().square() + tilt.array().square()).sqrt();
   look_for_bias(sums, bar);
   bar.drift = drifts(variance);
   bar.kind = bar.bias > tuning::bias_shows || bar.drift ? BarKind::indicative : BarKind::calibrated;

@@ -74,7 +74,7 @@ class Averaging {
   double outside(const Extraction& at, std::size_t first, Vector<double>& columns) const;
   Small<double> describe_inside(const Extraction& at, std::size_t first, ErrorBar& bar) const;
   bool drifts(const Small<double>& variance) const;
-  double cosine_squared(const Block<S>& V, const EpochSums<S>& sums) const;
+  Small<double> cosines_squared(const Block<S>& V, const EpochSums<S>& sums) const;
   void look_for_bias(const EpochSums<S>& sums, ErrorBar& bar) const;
   void make_room();
   void begin_epoch();

@@ -9,7 +9,7 @@
 namespace hearsay::app {
 namespace {
 
-void expect_said(const std::string& text, const std::string& words) {
+void expect_words(const std::string& text, const std::string& words) {
   EXPECT_PRED_FORMAT2(testing::IsSubstring, words, text);
 }
 
@@ -35,7 +35,7 @@ PowerResult<double> averaged() {
   return power;
 }
 
-std::string summary_of(PowerResult<double> power, std::optional<double> accuracy = {}) {
+std::string summary_with(PowerResult<double> power, std::optional<double> accuracy = {}) {
   Job job;
   job.input = "matrix.npy";
   job.solve.power = {.rank = 3, .tolerance = accuracy.value_or(1e-10), .accuracy = accuracy};
@@ -80,26 +80,26 @@ TEST(BarText, StandsWhereTheCertificateSpokeOfTheSine) {
 
   const std::string text = certificate_text(power, 3);
 
-  expect_said(text, "sin(theta) is 0.00012, within a factor 3 with ");
-  expect_said(text, "66 products with 4 columns were averaged; 3 of 3 eigenvectors are resolved one by one\n");
+  expect_words(text, "sin(theta) is 0.00012, within a factor 3 with ");
+  expect_words(text, "66 products with 4 columns were averaged; 3 of 3 eigenvectors are resolved one by one\n");
 }
 
 TEST(SummaryOfAverages, SaysTheBarAndNotTheResidual) {
-  const std::string text = summary_of(averaged());
+  const std::string text = summary_with(averaged());
 
-  expect_said(text, "reached the noise floor after 74 iterations, 66 of them averaged: sin(theta) is 0.00012, within");
-  expect_said(text, "     1               3      1e-05\n");  // an eigenvalue with its standard error
+  expect_words(text, "reached the noise floor after 74 iterations, 66 of them averaged: sin(theta) is 0.00012, within");
+  expect_words(text, "     1               3      1e-05\n");  // an eigenvalue with its standard error
   EXPECT_PRED_FORMAT2(testing::IsNotSubstring, "above the tolerance", text);
 }
 
 TEST(SummaryOfAverages, HoldsTheBarAgainstTheAccuracy) {
   PowerResult<double> power = averaged();
-  expect_said(summary_of(power, 1e-5), "% confidence; it does not meet the accuracy 1e-05\n");
+  expect_words(summary_with(power, 1e-5), "% confidence; it does not meet the accuracy 1e-05\n");
 
   power.status = Status::converged;
-  const std::string met = summary_of(power, 2e-4);
-  expect_said(met, "converged in 74 iterations: sin(theta) is 0.00012, within");
-  expect_said(met, "% confidence; it meets the accuracy 0.0002\n");
+  const std::string met = summary_with(power, 2e-4);
+  expect_words(met, "converged in 74 iterations: sin(theta) is 0.00012, within");
+  expect_words(met, "% confidence; it meets the accuracy 0.0002\n");
 }
 
 TEST(ErrorBarJson, HasEveryFieldAndNullWhereThereIsNone) {
