@@ -426,6 +426,7 @@ class Run {
           },
           0, gap);
       products_ += method_.k;
+      told_ = true;
     });
   }
 
@@ -438,7 +439,7 @@ class Run {
       result.disagreement = std::numeric_limits<double>::quiet_NaN();
       return;
     }
-    if (!doubtful_) return;
+    if (!doubtful_ && !told_) return;
     result.evidence = result.verification.evidence;
     result.disagreement = verifier_.last().disagreement;
     if (result.status != Status::converged) {
@@ -530,6 +531,7 @@ class Run {
   Pacing pacing_;
   Verifier verifier_;
   bool doubtful_ = false;  // a message was lost in this epoch
+  bool told_ = false;      // at the end the members have told each other how far apart they are
   bool deaf_ = false;      // someone heard nobody since the last beginning, when that mattered
   bool fresh_ = true;      // S is made of G alone
   std::uint32_t beginnings_ = 0;

@@ -63,7 +63,7 @@ inline constexpr double least_epoch_share = 0.5;
 // Drift: means of so many steps at least, whose entries differ by a chi squared per degree of freedom f of more than
 // 1 + this/sqrt(f), where the transient is long over; chance passes it less than once in a hundred streams.
 inline constexpr Index least_part_for_drift = 64;
-inline constexpr double drift_shows = 12;
+inline constexpr double drift_shows = 60;
 // Blocks whose mean squared cosine to the answer is below this have nothing to do with it.
 inline constexpr double least_cosine_squared = 0.2;
 // Steps on each side of a cut between epochs.
