@@ -93,8 +93,8 @@ def worst_residual(matrix, basis):
 
 
 def claim_of(run, setting, about):
-    """The sine that the tool's own words allow: hearsay's error bar or estimate; of others that say success, residuals at
-    the tolerance over the true gap. None where nothing is said."""
+    """The sine that the tool's own words allow: hearsay's error bar or estimate; of others that say success, residuals
+    at the tolerance over the true gap. None where nothing is said."""
     if "bar" in run:
         return run["bar"]["sin_theta"] or run["sin_theta_estimate"]
     if not run["success"]:
