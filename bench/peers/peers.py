@@ -351,8 +351,8 @@ def run(given):
             noisy = [case for case in noise.CASES if case.instance == instance.name]
             if given.quick:
                 noisy = noisy[:1] if not instance.large else []
-            wanted = not given.only or {"W5", f"W5/{instance.name}"} & set(given.only)
-            ask_noise = noisy and not given.seeds and wanted
+            asked = not given.only or {"W5", f"W5/{instance.name}"} & set(given.only)
+            ask_noise = noisy and not given.seeds and asked
             ask_times = wanted(given, instance)
             if not (ask_times or ask_noise):
                 continue

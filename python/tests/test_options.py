@@ -39,6 +39,7 @@ SPELT_OTHERWISE = {
     ("tol", None): "the table's own, which depends on the precision",
     ("accuracy", None): "0, which leaves it to the tolerance",
     ("products", None): "no limit",
+    ("batch", None): "all rows",
     ("max_iter", None): "1000, or no limit where products is given",
     ("noise", None): "none",
     ("lambda_1", None): "lambda_k",

@@ -279,16 +279,16 @@ Small<double> Averaging<S>::describe_inside(const Extraction& at, std::size_t fi
 template <class S>
 bool Averaging<S>::drifts(const Small<double>& variance) const {
   const auto& epochs = state_.epochs;
-  const Index k = run_.k();  // the last column takes its time to settle, and is not asked for
-  const auto freedom = static_cast<double>(k * (k + 1) / 2);
+  const Index k = run_.k(), p = variance.rows();  // the last diagonal entry takes its time to settle
+  const auto freedom = static_cast<double>(k * (2 * p - k + 1) / 2);
   for (std::size_t cut = 1; cut < epochs.size(); ++cut) {
     const EpochSums<S> early = sum_of(0, cut), late = sum_of(cut, epochs.size());
     if (std::min(early.n, late.n) < tuning::least_part_for_drift) continue;
     const auto n_1 = static_cast<double>(early.n), n_2 = static_cast<double>(late.n);
     const Small<double> change = symmetric_part(early.G) / n_1 - symmetric_part(late.G) / n_2;
     double squares = 0;
-    for (Index j = 0; j < k; ++j)
-      for (Index i = 0; i <= j; ++i)
+    for (Index i = 0; i < k; ++i)
+      for (Index j = i; j < p; ++j)
         if (variance(i, j) > 0) squares += change(i, j) * change(i, j) / (variance(i, j) * (1 / n_1 + 1 / n_2));
     if (squares / freedom > 1 + tuning::drift_shows / std::sqrt(freedom)) return true;
   }

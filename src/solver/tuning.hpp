@@ -61,9 +61,9 @@ inline constexpr std::size_t epochs_kept = 3;
 inline constexpr double epoch_disagrees = 3;
 inline constexpr double least_epoch_share = 0.5;
 // Drift: means of so many steps at least, whose entries differ by a chi squared per degree of freedom f of more than
-// 1 + this/sqrt(f), where the transient is long over; chance passes it less than once in a hundred streams.
+// 1 + this/sqrt(f), where the transient is long over; stationary solves pass it 6 times in 100 (./dev bars).
 inline constexpr Index least_part_for_drift = 64;
-inline constexpr double drift_shows = 60;
+inline constexpr double drift_shows = 20;
 // Blocks whose mean squared cosine to the answer is below this have nothing to do with it.
 inline constexpr double least_cosine_squared = 0.2;
 // Steps on each side of a cut between epochs.
