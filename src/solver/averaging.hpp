@@ -1,5 +1,4 @@
-// Below the noise floor: averages of a power iteration's blocks, the answer they hold, and how far it is from the
-// truth.
+// Below the noise floor: averages of a power iteration's blocks, the answer they hold, and how far off it is.
 //
 // Method      While the transient runs, the block is wide. When it is over, X turns to its k + 1 leading Ritz vectors,
 //             the recurrence goes on with momentum, and every step adds to sums, with C = X'ref and H = X'(A X + Xi):
@@ -8,8 +7,7 @@
 //             Epochs double in length. The first is forgotten, and later ones that disagree with those after them, so
 //             that what was averaged too early does not count.
 // Reference   docs/algorithms/noise.md
-// Legend      p  columns of the block, k + 1 | ref  d x p, the averaged Ritz basis of earlier epochs | n  steps
-// averaged
+// Legend      p  columns of the block, k + 1 | ref  d x p, the averaged Ritz basis of earlier epochs | n  steps so far
 #pragma once
 
 #include <optional>

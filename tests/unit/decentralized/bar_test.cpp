@@ -46,7 +46,9 @@ TEST(AgentsErrorBar, IsNoLessThanTheErrorAtAFloorOfGossip) {
 
 TEST(AgentsErrorBar, IsTrueOfRealDataToo) {
   const auto problems = test::real_problems();
-  if (!problems) GTEST_SKIP() << "HEARSAY_DATA is not set";
+  if (!problems)
+    GTEST_SKIP() << "HEARSAY_DATA is not set; `hearsay datasets fetch` gets the data, `hearsay datasets path` says "
+                    "where";
   for (const Problem& problem : *problems) {
     LocalNetwork net(problem.W);
     const auto result = decentralized_pca(net, problem.operators(),
