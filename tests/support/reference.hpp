@@ -1,5 +1,6 @@
-// Eigen's own decompositions, which the library's answers are held against. Compiled once: written out in a test each
-// costs the compiler five to fifteen seconds.
+// Decompositions that the library's answers are held against: Eigen's own, and a singular value decomposition by the
+// oldest method there is. Compiled once: written out in a test, one of Eigen's costs the compiler five to fifteen
+// seconds, its singular value decompositions twice that.
 #pragma once
 
 #include <hearsay/block.hpp>
@@ -8,16 +9,15 @@ namespace hearsay::test {
 
 using Dense = Eigen::MatrixXd;
 
-/// Descending, by Jacobi rotations.
+/// Descending, by rotations of pairs of columns (one-sided Jacobi).
 Vector<double> reference_singular_values(const Dense& M);
 
-/// The thin V of M = U S V', and the diagonal of S: by Jacobi rotations, or by dividing and conquering.
+/// The thin V of M = U S V', and the diagonal of S, in the same way.
 struct RightVectors {
   Vector<double> values;
   Dense V;
 };
 RightVectors reference_right_vectors(const Dense& M);
-RightVectors reference_right_vectors_of_large(const Dense& M);
 
 /// Of a symmetric matrix, ascending.
 template <class S>
