@@ -276,6 +276,7 @@ class Run {
     } catch (const LinkError&) {
       throw;
     } catch (const CommunicationError& error) {
+      if (!net_.unreliable()) throw;  // nothing gets lost there: a message was wrong, and all must hear of it
       silence_ = error.what();
     }
     return false;
@@ -404,7 +405,9 @@ class Run {
       votes(i, 0) = gap > 0 ? -gap : 0;  // A is zero as far as it can see
     }
     agree_on_maximum(net_, votes);
-    return -votes(agents_.present().front(), 0);
+    const double least = 0 - votes(agents_.present().front(), 0);
+    if (least < 0) throw DataError(fmt::format("an agent says that its gap = {}: must not be negative", least));
+    return least;
   }
 
   // At the end the members tell each other how far apart they are, if they still hear of each other, and a message was

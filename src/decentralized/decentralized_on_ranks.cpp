@@ -20,6 +20,11 @@ using detail::ByteWriter;
 
 namespace {
 
+// All ranks made the same bar of the same words. One that differs is believed where it is the larger.
+void take_larger(ErrorBar& bar, const ErrorBar& other) {
+  if (bar.exists() && other.exists() && other.sin_theta > bar.sin_theta) bar = other;
+}
+
 // Each rank saw the worst of its own agents; the network's worst is the worst of these.
 void merge(DecentralizedResult& into, const DecentralizedResult& other) {
   into.residual = std::max(into.residual, other.residual);
@@ -27,6 +32,7 @@ void merge(DecentralizedResult& into, const DecentralizedResult& other) {
   into.message_noise.last = std::max(into.message_noise.last, other.message_noise.last);
   into.message_noise.largest = std::max(into.message_noise.largest, other.message_noise.largest);
   into.momentum = std::max(into.momentum, other.momentum);
+  take_larger(into.bar, other.bar);
   for (std::size_t t = 0; t < into.history.size() && t < other.history.size(); ++t) {
     DecentralizedEntry& entry = into.history[t];
     const DecentralizedEntry& there = other.history[t];
@@ -100,7 +106,10 @@ DecentralizedResult decentralized_pca(RankNetwork& net, std::span<const Operator
   const std::string summary = ranks.broadcast(agreed.bytes());
   ByteReader reader(summary);
   const int scaled = result.exponent;
+  const ErrorBar own = result.bar;
   detail::get_summary(reader, result);
+  take_larger(result.bar, own);
+  if (net.local_agents() > 0 && result.verification.evidence != Knowledge::bound) result.bar = {};  // it heard no words
   if (ranks.rank() != 0 && result.exponent != scaled) detail::multiply_by_power(result, scaled);
   return result;
 }

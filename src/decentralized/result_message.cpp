@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "hearsay/error.hpp"
 
 namespace hearsay::detail {
@@ -32,12 +34,20 @@ void put_bar(ByteWriter& writer, const ErrorBar& bar) {
   writer.put(bar.common);
 }
 
+[[noreturn]] void refuse_bar(double number, const char* rule) {
+  throw CommunicationError(fmt::format("a message between ranks holds an error bar of {}: {}", number, rule));
+}
+
 ErrorBar get_bar(ByteReader& reader) {
   ErrorBar bar;
   bar.kind = reader.choice(last_bar_kind);
   bar.sin_theta = reader.get<double>();
   bar.spread = reader.get<double>();
   bar.common = reader.get<double>();
+  if (!bar.exists()) return {};
+  for (const double part : {bar.sin_theta, bar.spread, bar.common})
+    if (!(part >= 0 && part <= 1)) refuse_bar(part, "must lie in [0, 1]");
+  if (bar.sin_theta < std::max(bar.spread, bar.common)) refuse_bar(bar.sin_theta, "is less than one of its parts");
   return bar;
 }
 

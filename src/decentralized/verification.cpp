@@ -1,11 +1,14 @@
 #include "decentralized/verification.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "decentralized/definition.hpp"
 #include "hearsay/angles.hpp"
+#include "hearsay/error.hpp"
 #include "hearsay/gossip.hpp"
 #include "hearsay/linalg.hpp"
 #include "hearsay/random.hpp"
@@ -27,6 +30,28 @@ constexpr double near = 10;
 // So many numbers travel in a message at most, unless one agent's are more.
 constexpr Index most_numbers = 4096;
 
+// How far V'V of a basis may be from the identity, and a sine above 1: well above rounding, and far below what would
+// make a residual of it mean something else.
+constexpr double rounding = 1e-8;
+
+// A maximum is the largest word, whoever said it: what comes from a peer that is not what it should be is no basis, or
+// not what its owner said.
+void require_basis(const Answer& common) {
+  const Small<double> gram = common.V.transpose() * common.V;
+  const double off = (gram - Small<double>::Identity(gram.rows(), gram.cols())).norm();
+  if (!(off <= rounding))
+    throw DataError(fmt::format("the common basis of the agents has V'V - I of norm {}: must be orthonormal", off));
+  for (const double value : common.theta)
+    if (!std::isfinite(value))
+      throw DataError(fmt::format("the common basis of the agents has the Ritz value {}: must be finite", value));
+}
+
+using Words = Eigen::Ref<const Eigen::RowVectorXd>;
+void require_own_words(Index agent, const Words& told, const Words& heard) {
+  if (!told.allFinite() || told == heard) return;
+  throw DataError(fmt::format("what is heard of agent {} about the common basis is not what it told", agent));
+}
+
 }  // namespace
 
 void Verifier::flood(Block<double>& votes) const { agree_on_maximum(net_, votes); }
@@ -43,6 +68,7 @@ void Verifier::share(const std::vector<Index>& members, const std::vector<Index>
     votes.row(i).segment(d * k, k) = answer.theta.transpose();
     if (!std::isnan(answer.next)) votes(i, d * k + k) = answer.next;
   }
+  const Block<double> told = votes;
   flood(votes);
   const auto heard = votes.row(present.front());
   Answer& common = last_.common;
@@ -50,6 +76,10 @@ void Verifier::share(const std::vector<Index>& members, const std::vector<Index>
   common.theta = heard.segment(d * k, k).transpose();
   const double next = heard(d * k + k);
   common.next = next == nothing ? std::numeric_limits<double>::quiet_NaN() : next;
+  require_basis(common);
+  for (const Index i : present)
+    if (net_.agent(i) == members.front())
+      require_own_words(net_.agent(i), told.row(i).head(d * k + k), votes.row(i).head(d * k + k));
 }
 
 Verifier::Maxima Verifier::compare(const Answer& own, double resolution) const {
@@ -112,27 +142,56 @@ Verifier::Heard Verifier::hear(const std::vector<Index>& members, const std::vec
   const Index width = told_numbers(), at_once = std::max<Index>(1, most_numbers / width);
   Vector<double> sum = Vector<double>::Zero(width);
   Maxima largest;
+  const auto place_of = [&](Index i) -> Index {
+    return std::lower_bound(members.begin(), members.end(), net_.agent(i)) - members.begin();
+  };
   for (Index first = 0; first < n; first += at_once) {
     const Index count = std::min(at_once, n - first);
     Block<double> votes = Block<double>::Constant(net_.local_agents(), count * width + 3, nothing);
     for (const Index i : present) {
       votes.row(i).tail<3>() = told.row(i).tail<3>();
-      const Index place = std::lower_bound(members.begin(), members.end(), net_.agent(i)) - members.begin() - first;
+      const Index place = place_of(i) - first;
       if (place >= 0 && place < count) votes.row(i).segment(place * width, width) = told.row(i).head(width);
     }
+    const Block<double> said = votes;
     flood(votes);
+    for (const Index i : present) {
+      const Index place = place_of(i) - first;
+      if (place >= 0 && place < count)
+        require_own_words(net_.agent(i), said.row(i).segment(place * width, width),
+                          votes.row(i).segment(place * width, width));
+    }
     const auto heard = votes.row(present.front());
     for (Index j = 0; j < count; ++j) sum += heard.segment(j * width, width).transpose();
     largest = {
         .apart = heard(count * width), .disagreement = heard(count * width + 1), .tracking = heard(count * width + 2)};
   }
+  if (largest.apart > 1 + rounding)
+    throw DataError(fmt::format("the spread of the agents is {}: must lie in [0, 1]", largest.apart));
+  largest.apart = std::min(1.0, largest.apart);
   return {.mean = sum / static_cast<double>(n), .largest = largest};
 }
 
-// Turns the common basis to the Ritz vectors of everyone's A, and says what it is worth.
+// How much too far from lambda_{k+1} the first member took its Ritz values to be, by everyone's: the error was divided
+// by that. The gap at k is not his alone.
+double Verifier::gaps_overstated(const Vector<double>& values) const {
+  const Vector<double>& theta = last_.common.theta;
+  const Index k = method_.k;
+  double most = 1;
+  for (Index i = 0; i < k; ++i) {
+    const double taken = std::max(theta(i) - theta(k - 1) + gap_, gap_);
+    const double found = std::max(values(i) - values(k - 1) + gap_, gap_);
+    most = std::max(most, taken / found);
+  }
+  return most;
+}
+
+// Turns the common basis to the Ritz vectors of everyone's A, and says what it is worth: nothing, where a word is not
+// finite, or missing.
 void Verifier::conclude(const Heard& heard) {
   const Index k = method_.k, q = told_functionals();
   const Vector<double>& mean = heard.mean;
+  if (!std::isfinite(mean.squaredNorm() + heard.largest.disagreement + heard.largest.tracking)) return;
   Small<double> H(k, k);
   for (Index a = 0, place = q; a < k; ++a)
     for (Index b = 0; b <= a; ++b, ++place) H(a, b) = H(b, a) = mean(place);
@@ -143,7 +202,8 @@ void Verifier::conclude(const Heard& heard) {
   const auto relative = [&](double number) { return scale > 0 ? number / scale : number == 0 ? 0 : 1; };
 
   if (tells_error())
-    last_.error = mean.tail(q).norm() * (is_sketched() ? above_scatter / std::sqrt(static_cast<double>(q)) : 1);
+    last_.error = mean.tail(q).norm() * (is_sketched() ? above_scatter / std::sqrt(static_cast<double>(q)) : 1) *
+                  gaps_overstated(ritz.values);
   Verification& verification = last_.told;
   verification.evidence = Knowledge::bound;
   verification.residual = relative(outside);

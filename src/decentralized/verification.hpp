@@ -50,7 +50,7 @@ class Verifier {
 
   /// Of own(i), the answer of the agent in place i here, for those present; a relative residual of this size is what
   /// can be resolved. With a gap, which must be the same everywhere, the error is told of too. Throws
-  /// CommunicationError where members cannot hear of each other.
+  /// CommunicationError where members cannot hear of each other, DataError where what is heard was never told.
   const Verified& verify(const std::vector<Index>& members, const std::vector<Index>& present,
                          const std::function<Answer(Index)>& own, double resolution, double gap = 0);
 
@@ -79,6 +79,7 @@ class Verifier {
   Index told_functionals() const;
   bool tells_error() const { return gap_ > 0; }
   Block<double> over_gaps(const Block<double>& R) const;
+  double gaps_overstated(const Vector<double>& values) const;
   Index told_numbers() const;  // by an agent, less its maxima
   Vector<double> functionals(const Block<double>& R) const;
   Block<double> to_be_told(const std::vector<Index>& present, const std::function<Answer(Index)>& own,
