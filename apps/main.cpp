@@ -20,12 +20,18 @@ bool started_on_ranks() {
   return false;
 }
 
-// The program beside this one that knows MPI takes over; this one need not load it.
-void hand_over(char** argv) {
+// The program beside this one takes over, where it is there.
+std::string hand_over(const char* name, char** argv) {
   std::error_code unknown;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", unknown);
-  const std::string program = (self.parent_path() / "hearsay-mpi").string();
+  const std::string program = (self.parent_path() / name).string();
   execv(program.c_str(), argv);
+  return program;
+}
+
+// MPI and gRPC are in programs of their own: this one need not load them.
+void hand_over_to_mpi(char** argv) {
+  const std::string program = hand_over("hearsay-mpi", argv);
   app::warn(fmt::format("started on several ranks, and {} is not there to run on them; build it with MPI", program));
   std::exit(app::communication_failed);
 }
@@ -38,7 +44,8 @@ std::string mpirun_line(Index ranks, std::string_view command) {
 
 int main(int argc, char** argv) {
   app::keep_standard_streams();
-  if (argc > 1 && std::string_view(argv[1]) == "decentralized" && started_on_ranks()) hand_over(argv);
+  if (argc > 1 && std::string_view(argv[1]) == "decentralized" && started_on_ranks()) hand_over_to_mpi(argv);
+  if (argc > 2 && std::string_view(argv[1]) == "agent") hand_over("hearsay-agent", argv);
   AloneTransport alone;
   return app::run_command_line(argc, argv, {alone, mpirun_line, app::joined(argc, argv)});
 }

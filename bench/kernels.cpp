@@ -152,22 +152,28 @@ void add_covariance(Cases& cases) {
                                    .prepare = {},
                                    .work = [=] { A->apply(*X, *Y); }};
                      }});
-  cases.push_back({fmt::format("covariance formed m={} d={}", m, d), [=] {
-                     fill();
-                     const auto X = std::make_shared<Block<double>>(block<double>(d, 20, 5)),
-                                Y = std::make_shared<Block<double>>(d, 20);
-                     return Case{.flops = double(m) * double(d) * double(d),
-                                 .bytes = 2 * bytes,
-                                 .memory_seconds = 2 * bytes / machine.read_rate(bytes),
-                                 .single = false,
-                                 .prepare = {},
-                                 .work = [=] {
-                                   const DenseCovariance<double> A(*data);
-                                   A.seek(std::uint64_t{1} << 20);  // so many products have been made: it pays
-                                   A.apply(*X, *Y);
-                                   if (!A.formed()) throw std::logic_error("the covariance was not formed");
-                                 }};
-                   }});
+}
+
+// Tall and narrow, where it is the threads' meetings that cost, and as wide as features are.
+void add_formed_covariance(Cases& cases) {
+  for (const auto& [m, d] : {std::pair<Index, Index>{200000, 50}, {10000, 100}, {100000, 500}, {50000, 784}})
+    cases.push_back({fmt::format("covariance formed m={} d={}", m, d), [m = m, d = d] {
+                       const auto data = std::make_shared<Block<double>>(block<double>(m, d, 4)),
+                                  X = std::make_shared<Block<double>>(block<double>(d, 20, 5)),
+                                  Y = std::make_shared<Block<double>>(d, 20);
+                       const double bytes = 8.0 * double(m) * double(d);
+                       return Case{.flops = double(m) * double(d) * double(d),
+                                   .bytes = 2 * bytes,
+                                   .memory_seconds = 2 * bytes / machine.read_rate(bytes),
+                                   .single = false,
+                                   .prepare = {},
+                                   .work = [=] {
+                                     const DenseCovariance<double> A(*data);
+                                     A.seek(std::uint64_t{1} << 20);  // so many products have been made: it pays
+                                     A.apply(*X, *Y);
+                                     if (!A.formed()) throw std::logic_error("the covariance was not formed");
+                                   }};
+                     }});
 }
 
 // Columns of N(0, 1) numbers are nearly orthogonal and take one pass; leaning on the first, they take two.
@@ -318,6 +324,7 @@ int main(int argc, char** argv) {
   add_dense<float>(cases);
   add_sparse<double>(cases);
   add_covariance(cases);
+  add_formed_covariance(cases);
   add_qr(cases);
   add_updates(cases);
   if (json != nullptr)

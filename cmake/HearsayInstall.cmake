@@ -81,7 +81,14 @@ if(HEARSAY_BUILD_MPI)
     REQUIRES "hearsay = ${PROJECT_VERSION}" CFLAGS "${mpi_cflags} ${mpi_definitions}"
     LIBS "${mpi_libs}" PRIVATE_REQUIRES "fmt")
 else()
-  list(APPEND headers_left_out PATTERN "hearsay/mpi.hpp" EXCLUDE)
+  list(APPEND headers_left_out PATTERN "hearsay/mpi.hpp" EXCLUDE PATTERN "hearsay/mpi_links.hpp" EXCLUDE)
+endif()
+if(HEARSAY_BUILD_GRPC)
+  hearsay_install_library(hearsay_grpc hearsayGrpcTargets PC hearsay-grpc
+    DESCRIPTION "Agents of hearsay in different organisations" REQUIRES "hearsay = ${PROJECT_VERSION}"
+    PRIVATE_REQUIRES "fmt grpc++ >= 1.51")
+else()
+  list(APPEND headers_left_out PATTERN "hearsay/grpc.hpp" EXCLUDE)
 endif()
 
 install(DIRECTORY include/hearsay DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp" ${headers_left_out})
@@ -90,6 +97,9 @@ if(HEARSAY_BUILD_APPS)
   install(TARGETS hearsay_app RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   if(HEARSAY_BUILD_MPI)
     install(TARGETS hearsay_mpi_app RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endif()
+  if(HEARSAY_BUILD_GRPC)
+    install(TARGETS hearsay_agent_app RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   endif()
 endif()
 

@@ -16,6 +16,7 @@ import collections
 import gzip
 import hashlib
 import json
+import math
 import os
 import pathlib
 import random
@@ -54,6 +55,9 @@ def seed_files():
     market = "%%MatrixMarket matrix coordinate real symmetric\n6 6 21\n" + "".join(f"{i} {j} {v!r}\n" for i, j, v in lower)
     edges = "# a graph\n" + "".join(f"{i} {j}\n" for i in range(12) for j in range(i + 1, 12) if (i < 6) == (j < 6) or (i + j) % 11 == 0)
     eye = [[1.0 if i == j else 0.0 for j in range(2)] for i in range(6)]
+    result = {"command": "pca", "k": 2, "dimension": 6, "samples": 24, "centered": True, "mean": [0.1] * 6, "exponent": 0,
+              "eigenvalues": [3.0, 2.0], "total_variance": 9.0, "standardized": True, "scale": [1.0, 2, 1, 1, 0.5, 1],
+              "features": list("abcdef"), "provenance": {"outputs": [{"option": "components", "path": "basis.npy"}]}}
     experiment = {"name": "tiny", "title": "t", "panels": []}
     files = {
         "data.csv": table.encode(), "named.csv": named.encode(), "data.npy": npy(rows), "data.csv.gz": gzip.compress(table.encode(), mtime=0),
@@ -61,6 +65,11 @@ def seed_files():
         "graph.txt": edges.encode(), "graph.txt.gz": gzip.compress(edges.encode(), mtime=0), "start.npy": npy(eye),
         "split.csv": "\n".join(str(i % 3) for i in range(24)).encode(), "ring.txt": b"0 1\n1 2\n2 0\n",
         "weights.csv": b"0.5,0.25,0.25\n0.25,0.5,0.25\n0.25,0.25,0.5\n",
+        "holes.csv": "\n".join(",".join("NA" if (i + 5 * j) % 9 == 0 else str(v) for j, v in enumerate(row))
+                               for i, row in enumerate(rows)).encode(),
+        "holes.npy": npy([[math.nan if (i + 5 * j) % 9 == 0 else v for j, v in enumerate(row)] for i, row in enumerate(rows)]),
+        "counts.csv": "\n".join(str(i % 3 + 0.5) for i in range(24)).encode(), "basis.npy": npy(eye),
+        "mean.csv": b"1\n2\n0.5\n1\n3\n1e-3\n", "result.json": json.dumps(result).encode(),
         "faults.json": json.dumps({"patience": 2, "events": []}).encode(), "experiment.json": json.dumps(experiment).encode(),
         "shards/a.csv": "\n".join(",".join(map(str, row)) for row in rows[:8]).encode(),
         "shards/b.csv": "\n".join(",".join(map(str, row)) for row in rows[8:16]).encode(),
@@ -77,6 +86,13 @@ pca data.npy -k 3 --precision single --no-center
 pca data.npy -k 2 --method npm --checkpoint saved --checkpoint-every 2 --max-iterations 30
 pca data.csv -k 1 --noise gaussian:1e-3 --noise-seed 3 --audit 0.1 --max-iterations 40
 pca data.csv -k 2 --precision mixed --reference start.npy
+pca holes.csv -k 2 --missing mean --standardize --row-weights counts.csv --scores scores.npy --whiten
+pca holes.csv -k 2 --missing em --components out.npy --json out.json
+pca holes.npy -k 0.9 --missing drop-rows --stream --block-rows 5 --weights-column last
+pca data.csv -k mle --standardize
+project data.csv --components-from basis.npy --mean-from mean.csv --scale-from mean.csv --scores out.csv
+project holes.csv --components-from result.json --missing em --whiten --json out.json
+project named.csv --components-from result.json --label-column kind --columns by-position --stream
 eigs sym.npy -k 2 --components out.csv
 eigs sym.mtx -k 1 --shift 3 --psd --json out.json
 eigs sym.csv -k 2 --start start.npy --momentum 0.1 --max-iterations 50
@@ -106,7 +122,7 @@ VALUES = ["", "0", "-1", "1", "2", "3", "7", "100", "9223372036854775807", "-922
           "contiguous", "by-label", "by-node", "ring", "star", "grid:2x2", "torus", "regular:2", "erdos:1", "data", "krylov", "single",
           "gaussian:1e-3", "sphere:1", "adversarial:0.1", "gaussian:nan", "0@1", "1@2", "0.1:3", "exact", "bfloat16", "16M", "1.5G", "-",
           "--", "-k", ".", "/", "..", "/dev/null", "missing.csv", "no/such/dir.npy", "shards", "x" * 5000, "\x1b[31mred", "x\"><script>",
-          "\u00e9\u4e2d", "%s%n", "{agent}", "{agent}.csv", "*"]
+          "\u00e9\u4e2d", "%s%n", "{agent}", "{agent}.csv", "*", "mle", "0.95", "mean", "em", "drop-rows", "by-position"]
 
 TOKENS = [b"nan", b"inf", b"1e999", b"-1e308", b"1e-320", b"9223372036854775808", b"-1", b"\x00", b"\xff\xfe", b"\"", b",,", b"\n\n", b"#",
           b"%", b"\r", b"{", b"]", b"null", b"1e155", b"\x1f\x8b", b"\x93NUMPY", b"0 0\n", b"a,b\n", b"99999999999", b"(1, 1)", b"<f2"]

@@ -1,4 +1,6 @@
 // Messages between ranks, from a peer that is not what it should be. The first byte says what they are taken for.
+#include <hearsay/rank_network.hpp>
+
 #include <deque>
 #include <vector>
 

@@ -44,7 +44,7 @@ CommandLine understood(CLI::App& root, int argc, char** argv, const Ranks& ranks
   return request;
 }
 
-int parse_and_run(int argc, char** argv, const Ranks& ranks) {
+int parse_and_run(int argc, char** argv, const Ranks& ranks, OpenLinks open) {
   CLI::App root("Principal subspaces of data and matrices, from products that may be inexact.", "hearsay");
   root.set_version_flag("--version", version);
   root.require_subcommand(1);
@@ -52,6 +52,7 @@ int parse_and_run(int argc, char** argv, const Ranks& ranks) {
       "Examples:\n"
       "  hearsay pca measurements.csv -k 5 --components basis.npy\n"
       "  hearsay eigs laplacian.mtx -k 10 --json -\n"
+      "  hearsay svd text.mtx.gz -k 100 --left documents.npy --right words.npy\n"
       "  hearsay decentralized digits -k 9 --agents 10\n"
       "  hearsay pca --help\n"
       "\n"
@@ -60,9 +61,13 @@ int parse_and_run(int argc, char** argv, const Ranks& ranks) {
 
   Action action;
   add_pca(root, action);
+  add_project(root, action);
   add_eigs(root, action);
+  add_svd(root, action);
   add_cluster(root, action);
   add_decentralized(root, action, ranks);
+  add_federation(root, action);
+  add_agent(root, action, open);
   for (const auto add : {add_plan, add_reproduce, add_experiment, add_verify, add_datasets, add_demo, add_info,
                          add_completion, add_reference})
     add(root, action);
@@ -111,10 +116,10 @@ std::string joined(int argc, char** argv) {
   return line;
 }
 
-int run_command_line(int argc, char** argv, const Ranks& ranks) try {
+int run_command_line(int argc, char** argv, const Ranks& ranks, OpenLinks open) try {
   std::signal(SIGPIPE, SIG_IGN);  // a reader that went away costs its own output alone
   std::set_terminate(last_words);
-  const int code = parse_and_run(argc, argv, ranks);
+  const int code = parse_and_run(argc, argv, ranks, open);
   if (std::fflush(stdout) == 0 || code == failed) return code;
   return complain("standard output: cannot be written to", failed);
 } catch (const LinkError& error) {  // nobody else need know of it

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -10,6 +11,10 @@
 
 namespace CLI {
 class App;
+}
+
+namespace hearsay {
+struct GrpcOptions;
 }
 
 namespace hearsay::app {
@@ -29,10 +34,18 @@ struct Ranks {
   std::string command_line;                                           ///< as it was given
 };
 
+/// Opens links to other organisations (commands/federated.hpp); none where the program was built without gRPC.
+class FederationLinks;
+using OpenLinks = std::unique_ptr<FederationLinks> (*)(GrpcOptions options);
+
 void add_pca(CLI::App& root, Action& action);
+void add_project(CLI::App& root, Action& action);
 void add_eigs(CLI::App& root, Action& action);
+void add_svd(CLI::App& root, Action& action);
 void add_cluster(CLI::App& root, Action& action);
 void add_decentralized(CLI::App& root, Action& action, const Ranks& ranks);
+void add_federation(CLI::App& root, Action& action);
+void add_agent(CLI::App& root, Action& action, OpenLinks open);
 void add_plan(CLI::App& root, Action& action);
 void add_experiment(CLI::App& root, Action& action);
 void add_reproduce(CLI::App& root, Action& action);
@@ -48,6 +61,6 @@ std::string joined(int argc, char** argv);
 
 /// Parses the command line and does what it says; errors are told on standard error, by rank 0 where all know them. The
 /// exit code. A LinkError is told and thrown on: the other ranks are to be ended.
-int run_command_line(int argc, char** argv, const Ranks& ranks);
+int run_command_line(int argc, char** argv, const Ranks& ranks, OpenLinks open = nullptr);
 
 }  // namespace hearsay::app

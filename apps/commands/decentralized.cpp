@@ -11,7 +11,7 @@
 
 #include "commands/alike.hpp"
 #include "commands/commands.hpp"
-#include "commands/federation.hpp"
+#include "commands/holding.hpp"
 #include "commands/network.hpp"
 #include "commands/terminal.hpp"
 #include "files/delivery.hpp"
@@ -140,9 +140,9 @@ Prepared prepare_everywhere(Job& job, const Ranks& launched) {
 int run_decentralized(Job job, const Ranks& launched) {
   Transport& ranks = launched.transport;
   Prepared prepared = prepare_everywhere(job, launched);
-  const Federation federation = federation_of(std::move(prepared.holding), job, ranks);
+  const Assembly assembly = assemble(std::move(prepared.holding), job, ranks);
   DecentralizedRequest request;
-  ranks.everywhere([&] { request = request_of(job, federation.held.dimension, prepared.faults); });
+  ranks.everywhere([&] { request = request_of(job, assembly.held.dimension, prepared.faults); });
 
   const InterruptGuard interrupt;
   DecentralizedSolution solution;
@@ -153,19 +153,19 @@ int run_decentralized(Job job, const Ranks& launched) {
       return !interrupt.interrupted();
     };
     request.patient = [&] { return !interrupt.interrupted(); };
-    solution = solve_decentralized(ranks, *prepared.W, federation.data, request);
+    solution = solve_decentralized(ranks, *prepared.W, assembly.data, request);
   }
   DecentralizedResult& result = solution.result;
   for (std::string& note : result.notes) note = in_flags(note);
-  result.notes.insert(result.notes.begin(), federation.notes.begin(), federation.notes.end());
+  result.notes.insert(result.notes.begin(), assembly.notes.begin(), assembly.notes.end());
   if (interrupt.interrupted()) result.notes.push_back("interrupted: these are the best bases so far");
 
   Delivery delivery;
   ranks.everywhere([&] {
-    write_components(delivery, job.components, result.bases, agents_here(federation.agents, ranks), ranks);
+    write_components(delivery, job.components, result.bases, agents_here(assembly.agents, ranks), ranks);
     if (ranks.rank() == 0)
       deliver(delivery, {.job = job,
-                         .held = federation.held,
+                         .held = assembly.held,
                          .W = *prepared.W,
                          .spectrum = solution.spectrum,
                          .options = solution.options,

@@ -1,4 +1,4 @@
-// hearsay eigs: the leading eigenvectors of a symmetric matrix.
+// hearsay eigs: eigenvectors of a symmetric matrix, from either end of its spectrum or both.
 #include "commands/commands.hpp"
 #include "commands/solve.hpp"
 #include "files/convert.hpp"
@@ -45,12 +45,13 @@ int run_eigs(Job job) {
 void add_eigs(CLI::App& root, Action& action) {
   add_command(root, action,
               {.name = "eigs",
-               .summary = "Leading eigenvalues and eigenvectors of a symmetric matrix",
+               .summary = "Eigenvalues and eigenvectors of a symmetric matrix, from either end of its spectrum",
                .input = "MATRIX",
                .input_help = "A symmetric matrix: .mtx .npy .csv, each also .gz",
                .footer = "Examples:\n"
                          "  hearsay eigs kernel.npy -k 10 --psd --components vectors.npy\n"
-                         "  hearsay eigs laplacian.mtx.gz -k 20 --shift 4 --json result.json\n"
+                         "  hearsay eigs adjacency.mtx -k 5 --which LM\n"
+                         "  hearsay eigs laplacian.mtx.gz -k 20 --which SA --json result.json\n"
                          "  hearsay eigs kernel.npy -k 10 --noise gaussian:1e-3 --audit 0.05",
                .options = in_eigs},
               run_eigs);

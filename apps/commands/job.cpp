@@ -22,6 +22,12 @@ struct Setter {
 
 constexpr Setter setters[] = {
     {"label-column", [](Job& job, const std::string& text) { job.label_column = text; }},
+    {"weights-column", [](Job& job, const std::string& text) { job.weights_column = text; }},
+    {"row-weights", [](Job& job, const std::string& text) { job.row_weights = text; }},
+    {"missing", [](Job& job, const std::string& text) { job.missing = missing_policy(text); }},
+    {"components-from", [](Job& job, const std::string& text) { job.components_from = text; }},
+    {"mean-from", [](Job& job, const std::string& text) { job.mean_from = text; }},
+    {"scale-from", [](Job& job, const std::string& text) { job.scale_from = text; }},
     {"columns",
      [](Job& job, const std::string& text) {
        require(text == "by-name" || text == "by-position",
@@ -36,6 +42,8 @@ constexpr Setter setters[] = {
     {"reference", [](Job& job, const std::string& text) { job.reference = text; }},
     {"components", [](Job& job, const std::string& text) { job.components = text; }},
     {"scores", [](Job& job, const std::string& text) { job.scores = text; }},
+    {"left", [](Job& job, const std::string& text) { job.left = text; }},
+    {"right", [](Job& job, const std::string& text) { job.right = text; }},
     {"embedding", [](Job& job, const std::string& text) { job.embedding = text; }},
     {"labels", [](Job& job, const std::string& text) { job.labels = text; }},
     {"json", [](Job& job, const std::string& text) { job.json = text; }},
@@ -72,6 +80,8 @@ struct Flag {
 };
 
 constexpr Flag flags[] = {{"center", &Job::center},
+                          {"standardize", &Job::standardize},
+                          {"whiten", &Job::whiten},
                           {"stream", &Job::stream},
                           {"psd", &Job::psd},
                           {"largest-component", &Job::largest_component},
@@ -163,6 +173,7 @@ void add_options(CLI::App& app, Commands command, Job& job) {
     CLI::Option* option = record.kind == OptionKind::flag ? add_flag(app, record, job) : add_valued(app, record, job);
     option->group(std::string(title(record.group)));
     if (record.name == "rank" && command != in_plan) option->required();
+    if (record.name == "components-from") option->required();
   }
 }
 
@@ -214,11 +225,33 @@ std::optional<double> Job::real(std::string_view name) const {
 
 std::uint64_t Job::network_seed() const { return static_cast<std::uint64_t>(integer("network-seed", 0).value_or(0)); }
 
+namespace {
+
+void check_pca(const Job& job) {
+  PcaSettings settings{.center = job.center, .batch = job.integer("batch", 1), .missing = job.missing};
+  check(request_of(job), settings);
+  const bool counted = job.solve.rank_rule.kind == RankRule::Kind::count;
+  require(counted || job.reference.empty(),
+          "reference: needs a number for --rank, to be held against so many components");
+  require(job.row_weights.empty() || job.weights_column.empty(),
+          "row-weights: --weights-column names the weights already; leave one of them out");
+  require(!job.whiten || !job.scores.empty() || !job.report.empty(), "whiten: is about --scores, and none are written");
+  require(!job.stream || job.missing != Missing::em,
+          "missing = em: fills entries in again and again, and needs the data in memory; leave --stream out, or use "
+          "--missing mean or drop-rows");
+}
+
+}  // namespace
+
 void check(Job& job) {
   settle(job.solve);
   check(request_of(job));
+  require(job.command == "pca" || job.solve.rank_rule.kind == RankRule::Kind::count,
+          fmt::format("rank = {}: must be a whole number of at least 1; a share of the variance, or mle, is for pca",
+                      job.text("rank", "")));
+  if (job.command == "pca") check_pca(job);
   require(!job.resume || !job.checkpoint.empty(), "resume: needs --checkpoint FILE to go on from");
-  if (job.stream) {
+  if (job.stream && job.command == "pca") {
     require(job.solve.precision == Precision::full, "stream: works in double precision only; leave --precision out");
     require(job.scores.empty(), "stream: cannot write --scores, which need the data once more after the solve");
   }

@@ -28,6 +28,8 @@ struct Job {
   std::filesystem::path faults_file;  ///< to be read before them
 
   bool center = true;
+  bool standardize = false;
+  bool whiten = false;
   bool stream = false;
   bool psd = false;
   bool largest_component = false;
@@ -35,7 +37,8 @@ struct Job {
   bool quiet = false;
   bool one_per_rank = false;
   bool quick = false;
-  std::string label_column;
+  std::string label_column, weights_column;
+  Missing missing = Missing::refuse;
   ColumnMatch columns = ColumnMatch::by_name;
   double shift = 0;
   double timeout = 600;
@@ -44,8 +47,9 @@ struct Job {
   std::optional<Index> clusters;
   Index restarts = 10;
 
-  std::filesystem::path start, reference;                                            ///< empty: not given
-  std::filesystem::path components, scores, embedding, labels, json, trace, report;  ///< empty: not given
+  std::filesystem::path start, reference, row_weights;                                            ///< empty: not given
+  std::filesystem::path components_from, mean_from, scale_from;                                   ///< empty: not given
+  std::filesystem::path components, scores, left, right, embedding, labels, json, trace, report;  ///< empty: not given
   std::filesystem::path out = "figures";
   std::filesystem::path checkpoint;
   Index checkpoint_every = 100;

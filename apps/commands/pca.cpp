@@ -7,6 +7,7 @@
 #include "files/delivery.hpp"
 #include "files/inputs.hpp"
 #include "files/outputs.hpp"
+#include "files/samples.hpp"
 #include "reports/report.hpp"
 #include "reports/run_page.hpp"
 
@@ -23,8 +24,6 @@ struct Analysis {
   PageData page = {};
 };
 
-PcaSettings settings_of(const Job& job) { return {.center = job.center, .batch = job.integer("batch", 1)}; }
-
 bool wants_scores(const Job& job) { return !job.scores.empty() || !job.report.empty(); }
 
 template <class S>
@@ -33,7 +32,11 @@ SampleFacts facts_of(const PcaResult<S>& result, bool centred) {
           .centred = centred,
           .total_variance = result.total_variance,
           .mean = result.mean.template cast<double>(),
-          .singular_values = result.singular_values.template cast<double>()};
+          .singular_values = result.singular_values.template cast<double>(),
+          .scale = result.scale.template cast<double>(),
+          .constant = result.constant,
+          .weight = result.weight,
+          .missing = result.missing};
 }
 
 template <class S>
@@ -44,13 +47,20 @@ Analysis analysed(const Job& job, Index dimension, const WatchedRequest& request
   return analysis;
 }
 
+template <class S, class Data>
+Block<double> scores_in(const Job& job, const Data& data, const PcaResult<S>& result) {
+  if (!wants_scores(job)) return {};
+  Block<S> scores = pca_scores<S>(data, result);
+  if (job.whiten) whiten<S>(scores, result);
+  return scores.template cast<double>();
+}
+
 template <class Data>
-Analysis analyse(const Job& job, const Data& data) {
+Analysis analyse(const Job& job, const Data& data, const PcaSettings& settings) {
   using S = typename Data::Scalar;
   const WatchedRequest request(job, columns_of(data));
-  PcaSolution<S> solution = solve_pca<S>(data, request, settings_of(job));
-  Block<double> scores;
-  if (wants_scores(job)) scores = pca_scores<S>(data, solution.pca).template cast<double>();
+  PcaSolution<S> solution = solve_pca<S>(data, request, settings);
+  Block<double> scores = scores_in<S>(job, data, solution.pca);
   Analysis analysis = analysed(job, columns_of(data), request, std::move(solution));
   analysis.scores = std::move(scores);
   return analysis;
@@ -58,40 +68,63 @@ Analysis analyse(const Job& job, const Data& data) {
 
 // The file is read once per iteration and never held.
 Analysis analyse_stream(const Job& job) {
-  const auto rows = open_samples(job);
-  const WatchedRequest request(job, rows->cols());
-  return analysed(job, rows->cols(), request, solve_pca(*rows, request, settings_of(job), job.block_rows));
+  const SampleStream stream = open_weighted_samples(job);
+  const Index d = stream.rows->cols();
+  const WatchedRequest request(job, d);
+  const PcaSettings settings = pca_settings(job, stream.weights, stream.column_names);
+  Analysis made = analysed(job, d, request, solve_pca(*stream.rows, request, settings, job.block_rows));
+  made.facts.features = stream.column_names;
+  return made;
 }
 
 // Data of single precision are solved in double unless single is asked for.
 template <class Data>
-Analysis analyse_as_asked(const Job& job, const Data& data) {
-  return job.solve.precision == Precision::single ? analyse(job, data) : analyse(job, in<double>(data));
+Analysis analyse_as_asked(const Job& job, const Data& data, const PcaSettings& settings) {
+  return job.solve.precision == Precision::single ? analyse(job, data, settings)
+                                                  : analyse(job, in<double>(data), settings);
+}
+
+Analysis analyse_samples(const Job& job) {
+  Samples samples = load_weighted_samples(job);
+  io::Data& data = samples.data;
+  const PcaSettings settings = pca_settings(job, samples.weights, data.column_names);
+  Analysis made = std::visit([&](const auto& matrix) { return analyse_as_asked(job, matrix, settings); }, data.matrix);
+  made.facts.features = data.column_names;
+  made.page = {.groups = std::move(data.labels),
+               .group_name = data.label_name.empty() ? "label" : data.label_name,
+               .features = std::move(data.column_names)};
+  return made;
+}
+
+// Rows that were left out have no place in a picture.
+PageData page_of(const Job& job, const Analysis& analysis) {
+  PageData page = analysis.page;
+  const Block<double> drawn = analysis.scores.leftCols(std::min<Index>(3, analysis.scores.cols()));
+  page.scores.resize(drawn.rows(), drawn.cols());
+  page.groups.clear();
+  Index kept = 0;
+  for (Index i = 0; i < drawn.rows(); ++i) {
+    if (drawn.row(i).hasNaN()) continue;
+    page.scores.row(kept++) = drawn.row(i);
+    if (i < static_cast<Index>(analysis.page.groups.size()))
+      page.groups.push_back(analysis.page.groups[static_cast<std::size_t>(i)]);
+  }
+  page.scores.conservativeResize(kept, Eigen::NoChange);
+  if (job.stream) page.without = "The rows were streamed and not kept, so there are no scores to draw.";
+  return page;
 }
 
 int run_pca(Job job) {
   check(job);
   check_outputs(job);
-  const Analysis analysis = [&job] {
-    if (job.stream) return analyse_stream(job);
-    io::Data data = load_samples(job);
-    Analysis made = std::visit([&job](const auto& matrix) { return analyse_as_asked(job, matrix); }, data.matrix);
-    made.page = {.groups = std::move(data.labels),
-                 .group_name = data.label_name.empty() ? "label" : data.label_name,
-                 .features = std::move(data.column_names)};
-    return made;
-  }();
+  const Analysis analysis = job.stream ? analyse_stream(job) : analyse_samples(job);
+  job.solve.power.rank = analysis.outcome.power.basis.cols();  // as it was found, where a rule was given
 
   Delivery delivery;
   delivery.block(job.components, analysis.outcome.power.basis);
   delivery.block(job.scores, analysis.scores);
   const Report report{job, analysis.dimension, analysis.outcome, analysis.facts};
-  delivery.text(job.report, [&] {
-    PageData page = analysis.page;
-    page.scores = analysis.scores.leftCols(std::min<Index>(3, analysis.scores.cols()));
-    if (job.stream) page.without = "The rows were streamed and not kept, so there are no scores to draw.";
-    return run_page(report, page);
-  });
+  delivery.text(job.report, [&] { return run_page(report, page_of(job, analysis)); });
   return deliver(delivery, report);
 }
 
@@ -106,6 +139,8 @@ void add_pca(CLI::App& root, Action& action) {
                .footer = "Examples:\n"
                          "  hearsay pca measurements.csv -k 5 --components basis.npy --scores scores.csv\n"
                          "  hearsay pca digits -k 10 --json -\n"
+                         "  hearsay pca table.csv -k 3 --standardize --missing mean\n"
+                         "  hearsay pca table.csv -k 0.95 --json result.json --components basis.npy\n"
                          "  hearsay pca huge.npy -k 20 --stream --checkpoint huge.ckpt --tolerance 1e-6\n"
                          "  hearsay pca huge.npy -k 20 --stream --batch 10000",
                .options = in_pca},

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/commands.hpp"
-#include "commands/federation.hpp"
+#include "commands/holding.hpp"
 #include "commands/network.hpp"
 #include "files/convert.hpp"
 #include "files/delivery.hpp"
@@ -76,9 +76,9 @@ struct Planned {
 };
 
 // max ||A_i||: shards are positive semidefinite, so their largest eigenvalues say it.
-double largest_norm(const Federation& federation) {
+double largest_norm(const Assembly& assembly) {
   double largest = 0;
-  for (const auto& A_i : federation.data.operators()) {
+  for (const auto& A_i : assembly.data.operators()) {
     const auto solved = accelerated_power<double>(A_i, {.rank = 1, .tolerance = 1e-8});
     largest = std::max(largest, std::ldexp(solved.eigenvalues(0), solved.exponent));
   }
@@ -99,9 +99,9 @@ Planned network(Job job) {
   if (!norm && has_shards(job)) {
     job.inputs = {job.input};
     AloneTransport alone;
-    const Federation federation = federation_of(read_holding(job, alone), job, alone);
-    agents = federation.agents;
-    norm = largest_norm(federation);
+    const Assembly assembly = assemble(read_holding(job, alone), job, alone);
+    agents = assembly.agents;
+    norm = largest_norm(assembly);
     norm_source = "of the shards of " + job.input;
   }
   if (!agents) {
@@ -152,6 +152,8 @@ int run_plan(Job job) {
   job.input = named_file(job);
   check_outputs(job);
   require(job.given.contains("rank"), "rank: must be given (-k K)");
+  require(job.solve.rank_rule.kind == RankRule::Kind::count,
+          fmt::format("rank = {}: must be a whole number of at least 1", job.text("rank", "")));
   theory::PlanRequest request;
   std::vector<std::string> notes;
   request.rank = job.solve.power.rank;

@@ -10,10 +10,14 @@ namespace hearsay::app {
 
 namespace {
 
-constexpr std::pair<Commands, std::string_view> commands[] = {
-    {in_pca, "pca"},         {in_eigs, "eigs"},
-    {in_cluster, "cluster"}, {in_decentralized, "decentralized"},
-    {in_plan, "plan"},       {in_experiments, "reproduce, experiment"}};
+constexpr std::pair<Commands, std::string_view> commands[] = {{in_pca, "pca"},
+                                                              {in_eigs, "eigs"},
+                                                              {in_svd, "svd"},
+                                                              {in_cluster, "cluster"},
+                                                              {in_decentralized, "decentralized"},
+                                                              {in_plan, "plan"},
+                                                              {in_project, "project"},
+                                                              {in_experiments, "reproduce, experiment"}};
 
 std::string commands_of(const OptionRecord& record) {
   std::string names;

@@ -33,7 +33,12 @@ const io::Dataset* dataset_of_samples(const std::string& input) {
 }
 
 io::TableOptions table_options(const Job& job, const io::Dataset* dataset) {
-  return {.label_column = dataset != nullptr && job.label_column.empty() ? "last" : job.label_column};
+  return {.label_column = dataset != nullptr && job.label_column.empty() ? "last" : job.label_column,
+          .missing = job.missing != Missing::refuse,
+          .missing_hint = job.command == "pca" || job.command == "project"
+                              ? "; missing values are refused unless --missing says what to do with them: drop-rows, "
+                                "mean or em"
+                              : "; missing values are refused here"};
 }
 
 io::Data stacked(const io::FederatedTable& federation) {
@@ -146,6 +151,7 @@ std::string configuration(const Job& job) {
   if (dataset != nullptr) files = io::locate(*dataset, directory_of(*dataset)).paths;
   text += fmt::format(" input={}", files.front().filename().string());
   if (!job.start.empty()) files.push_back(job.start);
+  if (!job.row_weights.empty()) files.push_back(job.row_weights);
   std::string digests;
   for (const auto& file : files) {
     require(io::built_in_file(file) || std::filesystem::is_regular_file(file),

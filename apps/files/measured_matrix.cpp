@@ -8,6 +8,7 @@
 #include "files/convert.hpp"
 #include "files/inputs.hpp"
 #include "files/run_files.hpp"
+#include "files/samples.hpp"
 #include "hearsay/graph_tools.hpp"
 #include "hearsay/io/shards.hpp"
 #include "hearsay/operators/compose.hpp"
@@ -27,22 +28,45 @@ Matrix in_double(const io::Data& data) {
 // Operators borrow, so that data and operator live together.
 class OfSamples : public MeasuredMatrix {
  public:
-  OfSamples(Matrix data, const Job& job, int exponent) : data_(std::move(data)) {
+  OfSamples(Matrix data, const Job& job, int exponent, std::vector<double> weights = {})
+      : data_(std::move(data)), weights_(std::move(weights)) {
     exponent_ = exponent;
+    if (job.missing == Missing::drop_rows) drop_rows();
+    const CovarianceOptions options{.center = job.center,
+                                    .standardize = job.standardize,
+                                    .missing_as_mean = job.missing != Missing::refuse,
+                                    .weights = weights_};
     if (const auto* dense = std::get_if<Block<double>>(&data_))
-      dense_ = std::make_unique<DenseCovariance<double>>(*dense, CovarianceOptions{.center = job.center});
+      dense_ = std::make_unique<DenseCovariance<double>>(*dense, options);
     else
-      sparse_ = std::make_unique<SparseCovariance<double>>(std::get<CsrMatrix<double>>(data_), job.center);
+      sparse_ = std::make_unique<SparseCovariance<double>>(borrow(std::get<CsrMatrix<double>>(data_)), options);
   }
   OperatorRef<double> reference() const override {
     return dense_ ? OperatorRef<double>(*dense_) : OperatorRef<double>(*sparse_);
   }
 
  private:
+  // A file that is sparse has none that are missing.
+  void drop_rows() {
+    const auto* dense = std::get_if<Block<double>>(&data_);
+    if (dense == nullptr) return;
+    if (weights_.empty()) weights_.assign(static_cast<std::size_t>(dense->rows()), 1.0);
+    for (Index i = 0; i < dense->rows(); ++i)
+      if (dense->row(i).hasNaN()) weights_[static_cast<std::size_t>(i)] = 0;
+  }
+
   Matrix data_;
+  std::vector<double> weights_;
   std::unique_ptr<DenseCovariance<double>> dense_;
   std::unique_ptr<SparseCovariance<double>> sparse_;
 };
+
+// Entries that were filled in by EM are not filled in once more.
+std::unique_ptr<MeasuredMatrix> of_samples(const Job& job, int exponent) {
+  if (job.missing == Missing::em) return nullptr;
+  Samples samples = load_weighted_samples(job);
+  return std::make_unique<OfSamples>(in_double(samples.data), job, exponent, std::move(samples.weights));
+}
 
 class OfMatrix : public MeasuredMatrix {
  public:
@@ -133,7 +157,7 @@ double MeasuredMatrix::in_unit_of_result(double eigenvalue) const {
 }
 
 std::unique_ptr<MeasuredMatrix> measured_matrix(const Job& job, int exponent) {
-  if (job.command == "pca") return std::make_unique<OfSamples>(in_double(load_samples(job)), job, exponent);
+  if (job.command == "pca") return of_samples(job, exponent);
   if (job.command == "eigs") return std::make_unique<OfMatrix>(in_double(load_symmetric(job.input)), job, exponent);
   const bool nodes = job.text("split", "") == "by-node";
   if (job.command == "cluster" || nodes) return std::make_unique<OfGraph>(graph_of(job), exponent);

@@ -16,6 +16,7 @@ Json cluster_json(const std::optional<Cluster>& cluster) {
   return {{"first", cluster->first},
           {"last", cluster->last},
           {"open", cluster->open},
+          {"low", cluster->low},
           {"spread", number(cluster->spread)},
           {"sin_theta", number(cluster->sin_theta)},
           {"word", name(cluster->kind)}};
@@ -54,14 +55,22 @@ std::string_view not_looked(const Certificate& certificate) {
   return certificate.random_columns == 0 ? "no random column was there to show it" : "the columns seen do not tell";
 }
 
+std::string end_text(Index count, Index rank, const char* where, double value) {
+  return count == rank ? fmt::format("no eigenvalue {} {:.4g} lies outside", where, value)
+                       : fmt::format("at most {} eigenvalues lie {} {:.4g}", count, where, value);
+}
+
 std::string missed_text(const Certificate& certificate, Index rank) {
   const Knowledge word = certificate.nothing_missed;
   if (word == Knowledge::unknown)
     return fmt::format("whether an eigenvalue was missed is unknown: {}", not_looked(certificate));
-  std::string text = certificate.nothing_missed_count == rank
-                         ? fmt::format("no eigenvalue above {:.4g} lies outside", certificate.nothing_missed_above)
-                         : fmt::format("at most {} eigenvalues lie above {:.4g}", certificate.nothing_missed_count,
-                                       certificate.nothing_missed_above);
+  const double above = certificate.nothing_missed_above, below = certificate.nothing_missed_below;
+  const Index count = certificate.nothing_missed_count, count_below = certificate.nothing_missed_count_below;
+  std::string text = !std::isfinite(below) ? end_text(count, rank, "above", above)
+                     : !std::isfinite(above)
+                         ? end_text(count_below, rank, "below", below)
+                         : fmt::format("at most {} eigenvalues lie above {:.4g} and {} below {:.4g}", count, above,
+                                       count_below, below);
   if (word == Knowledge::estimate) return text + " (estimate)";
   if (certificate.nothing_missed_probability > 0)
     text += fmt::format(", except with probability {:.2g}", certificate.nothing_missed_probability);
@@ -89,6 +98,8 @@ Json certificate_json(const Certificate& certificate) {
            {{"word", name(certificate.nothing_missed)},
             {"above", number(certificate.nothing_missed_above)},
             {"count", certificate.nothing_missed_count},
+            {"below", number(certificate.nothing_missed_below)},
+            {"count_below", certificate.nothing_missed_count_below},
             {"probability", number(certificate.nothing_missed_probability)},
             {"random_columns", certificate.random_columns},
             {"probe_passes", certificate.probe_passes},
@@ -107,8 +118,8 @@ std::string sine_text(const PowerFacts& power) {
 }
 
 std::string cluster_text(const Cluster& cluster) {
-  return fmt::format("eigenvalues {} to {}{} agree to {:.2g}", cluster.first, cluster.last,
-                     cluster.open ? " or more" : "", cluster.spread);
+  return fmt::format("eigenvalues {} to {}{}{} agree to {:.2g}", cluster.first, cluster.last,
+                     cluster.open ? " or more" : "", cluster.low ? " from the low end" : "", cluster.spread);
 }
 
 std::string certificate_text(const PowerFacts& power, Index rank) {

@@ -54,12 +54,49 @@ Json audit_json(const theory::AuditReport& audit, double epsilon) {
           {"steps", std::move(steps)}};
 }
 
-void add_sample_facts(Json& json, const SampleFacts& facts, const PowerResult<double>& power) {
+Json missing_json(const MissingFacts& missing) {
+  if (missing.policy == Missing::refuse) return nullptr;
+  Json json = {{"policy", name(missing.policy)},
+               {"entries", missing.entries},
+               {"rows", missing.rows},
+               {"empty_rows", missing.empty_rows},
+               {"dropped_rows", missing.dropped}};
+  if (missing.policy == Missing::em)
+    json.update({{"rounds", missing.rounds}, {"change", number(missing.change)}, {"settled", missing.settled}});
+  return json;
+}
+
+void add_sample_facts(Json& json, const Job& job, const SampleFacts& facts, const PowerResult<double>& power) {
   json["centered"] = facts.centred;
   json["total_variance"] = number(facts.total_variance);
   json["explained_variance_ratio"] = numbers(power.eigenvalues / facts.total_variance);
   json["singular_values"] = numbers(facts.singular_values);
   json["mean"] = numbers(facts.mean);
+  json["standardized"] = facts.scale.size() > 0;
+  json["scale"] = facts.scale.size() > 0 ? numbers(facts.scale) : Json(nullptr);
+  Json constant = Json::array();
+  for (const Index column : facts.constant) constant.push_back(column + 1);
+  json["constant_columns"] = std::move(constant);
+  const bool weighted = !job.row_weights.empty() || !job.weights_column.empty();
+  json["weight_sum"] = weighted ? number(facts.weight) : Json(nullptr);
+  json["missing"] = missing_json(facts.missing);
+  json["rank_rule"] = job.text("rank", "");
+  json["features"] = facts.features.empty() ? Json(nullptr) : Json(facts.features);
+}
+
+void add_singular_facts(Json& json, const SingularFacts& facts, const PowerResult<double>& power) {
+  const SvdFacts& svd = facts.of;
+  const double norm = svd.frobenius_norm > 0 ? svd.frobenius_norm : 1;
+  json["shape"] = {facts.rows, facts.columns};
+  json["solved"] = svd.by_rows ? "AA'" : "A'A";
+  json["frobenius_norm"] = number(svd.frobenius_norm);
+  json["share"] = numbers((power.eigenvalues / norm).cwiseAbs2());
+  json["errors"] = {{"word", name(svd.errors_are)},
+                    {"too_small", numbers(svd.errors)},
+                    {"too_large", number(svd.rounding)},
+                    {"within", number(svd.within)}};
+  json["resolved"] = svd.resolved;
+  json["sharpened"] = svd.sharpened;
 }
 
 }  // namespace
@@ -81,6 +118,7 @@ Json result_json(const Report& report) {
   const bool plain = power.method == SolveMethod::anpm && job.solve.power.momentum.rule == Momentum::Rule::none;
   json["method"] = plain ? "npm" : name(power.method);
   json["k"] = job.solve.power.rank;
+  json["which"] = name(power.which);
   json["dimension"] = report.dimension;
   json["samples"] = report.samples ? Json(report.samples->samples) : Json(nullptr);
   json["seed"] = job.solve.power.seed;
@@ -89,7 +127,7 @@ Json result_json(const Report& report) {
   json["products"] = power.products;
   json["passes"] = power.passes;
   json["momentum"] = number(power.momentum);
-  json["eigenvalues"] = numbers(power.eigenvalues);
+  json[report.singular ? "singular_values" : "eigenvalues"] = numbers(power.eigenvalues);
   json["residual"] = number(power.residual);
   json["tolerance"] = *job.solve.power.tolerance;
   json["accuracy"] = job.solve.power.accuracy ? Json(*job.solve.power.accuracy) : Json(nullptr);
@@ -97,9 +135,12 @@ Json result_json(const Report& report) {
   json["sin_theta_estimate"] = number(power.sin_theta_estimate);
   json["error_bar"] = error_bar_json(power);
   json["gap"] = number(power.gap);
+  json["shift_found"] = number(power.shift_found);
+  json["norm_seen"] = number(power.norm_seen);
   json["noise_floor"] = number(power.noise_floor);
   json["noise_level"] = number(power.noise_level);
-  if (report.samples) add_sample_facts(json, *report.samples, power);
+  if (report.samples) add_sample_facts(json, job, *report.samples, power);
+  if (report.singular) add_singular_facts(json, *report.singular, power);
   json["edge"] = number(power.edge);
   json["damping"] = power.damping == Damping::centred ? "centred" : "symmetric";
   json["extraction"] = power.extraction == Extraction::nested ? "nested" : "ritz";

@@ -9,7 +9,7 @@
 
 #include "commands/job.hpp"
 #include "hearsay/block.hpp"
-#include "hearsay/solve.hpp"
+#include "hearsay/solve_svd.hpp"
 
 namespace hearsay::app {
 
@@ -21,6 +21,17 @@ struct SampleFacts {
   bool centred = true;
   double total_variance = 0;  ///< NaN where it is not known
   Vector<double> mean, singular_values;
+  Vector<double> scale = {};         ///< empty unless standardized
+  std::vector<Index> constant = {};  ///< columns, from 0, that standardizing left at zero
+  double weight = 0;                 ///< of all rows
+  MissingFacts missing = {};
+  std::vector<std::string> features = {};  ///< names of the columns; empty where the file has none
+};
+
+/// What singular values add: the outcome's `eigenvalues` are they, its basis the right vectors.
+struct SingularFacts {
+  Index rows = 0, columns = 0;
+  const SvdFacts& of;
 };
 
 /// A solve with what it was about.
@@ -29,6 +40,7 @@ struct Report {
   Index dimension = 0;
   const Solution<double>& outcome;
   std::optional<SampleFacts> samples = {};
+  std::optional<SingularFacts> singular = {};
 };
 
 /// JSON has no NaN and no infinity: null stands for both.
@@ -50,6 +62,8 @@ std::string bytes_text(std::int64_t bytes);
 /// With shares where the total is known, and with standard errors where there are any.
 std::string eigenvalue_table(const Vector<double>& eigenvalues, double total_variance = 0,
                              const Vector<double>& standard_errors = {});
+/// A text about eigenvalues, said of singular values.
+std::string of_singular_values(std::string text);
 std::string notes_text(const std::vector<std::string>& notes);
 
 std::string_view name(Precision precision);

@@ -46,8 +46,13 @@ std::string share_text(const Vector<double>& eigenvalues, double total) {
 Exhibit scree_of(const std::string& id, const Report& report) {
   const PowerResult<double>& power = report.outcome.power;
   const Certificate& certificate = power.certificate;
-  Scree scree{.title = "Eigenvalues",
-              .y_label = report.samples ? "variance" : "eigenvalue",
+  const auto in_its_words = [&report](std::string text) {
+    return report.singular ? of_singular_values(std::move(text)) : text;
+  };
+  Scree scree{.title = report.singular ? "Singular values" : "Eigenvalues",
+              .y_label = !report.samples                    ? in_its_words("eigenvalue")
+                         : report.samples->scale.size() > 0 ? "variance (standardized)"
+                                                            : "variance",
               .values = listed(power.eigenvalues),
               .within = certificate.residual + certificate.rounding};
   std::string caption = fmt::format(
@@ -73,7 +78,7 @@ Exhibit scree_of(const std::string& id, const Report& report) {
     caption += " The dashed line is what the certificate says of all the others.";
   }
   return {scree_chart(id, scree),
-          caption + share_text(power.eigenvalues, report.samples ? report.samples->total_variance : 0)};
+          in_its_words(caption) + share_text(power.eigenvalues, report.samples ? report.samples->total_variance : 0)};
 }
 
 // ---- Convergence ----------------------------------------------------------------------------------------------------
@@ -230,9 +235,11 @@ void put_into_groups(Scatter& scatter, const std::vector<std::string>& labels) {
 Exhibit scores_of(const std::string& id, const Report& report, const PageData& data, Index across, Index up) {
   const bool nodes = report.job.command == "cluster";
   const std::string what = nodes ? "coordinate" : "component";
+  const bool scaled = report.samples && report.samples->scale.size() > 0;
+  const std::string unit = report.job.whiten ? " (whitened)" : scaled ? " (standardized)" : "";
   Scatter scatter{.title = nodes ? "Nodes in their embedding" : "Scores",
-                  .x_label = fmt::format("{} {}", what, across + 1),
-                  .y_label = fmt::format("{} {}", what, up + 1),
+                  .x_label = fmt::format("{} {}{}", what, across + 1, unit),
+                  .y_label = fmt::format("{} {}{}", what, up + 1, unit),
                   .x = listed(data.scores.col(across)),
                   .y = listed(data.scores.col(up))};
   if (data.groups.size() == scatter.x.size()) put_into_groups(scatter, data.groups);
@@ -344,6 +351,7 @@ Exhibit network_of(const std::string& id, const DecentralizedReport& report) {
 
 std::string_view kind_of(const std::string& command) {
   if (command == "cluster") return "Communities of";
+  if (command == "svd") return "Singular vectors of";
   return command == "eigs" ? "Eigenvectors of" : "Principal components of";
 }
 
@@ -391,9 +399,10 @@ std::string provenance_html(const Job& job) {
 }
 
 // What the certificate says, a line each, and what a bound rests on.
-std::string trust_html(const PowerFacts& power, Index rank) {
+std::string trust_html(const PowerFacts& power, Index rank, bool singular = false) {
   constexpr std::size_t margin = 15;  // of line()
-  const std::string lines = certificate_text(power, rank);
+  const std::string lines =
+      singular ? of_singular_values(certificate_text(power, rank)) : certificate_text(power, rank);
   std::string items;
   for (std::size_t at = 0; at < lines.size();) {
     const std::size_t end = std::min(lines.find('\n', at), lines.size());
@@ -449,8 +458,8 @@ std::string run_page(const Report& report, const PageData& data) {
   if (!data.cluster_sizes.empty()) exhibits.push_back(sizes_of(id_of(exhibits), data.cluster_sizes));
   if (!nodes)
     add_components(exhibits, power.basis, power.eigenvalues, report.samples ? report.samples->total_variance : 0,
-                   data.features, report.samples.has_value());
-  std::string trust = trust_html(power, report.job.solve.power.rank);
+                   data.features, report.samples || report.singular);
+  std::string trust = trust_html(power, report.job.solve.power.rank, report.singular.has_value());
   if (!data.without.empty()) trust += fmt::format("<p class=\"soft\">{}</p>\n", html_safe(data.without));
   return rendered(report.job,
                   {.title = fmt::format("{} {}", kind_of(report.job.command), terminal_safe(input_text(report.job))),

@@ -65,6 +65,9 @@ std::string status_text(const PowerFacts& power, const PowerOptions& asked) {
                                                    : "the k-th eigenvalue and the next cannot be told apart",
                          asked.rank);
     case Status::iteration_limit:
+      if (asked.product_budget && power.iterations < iteration_limit(asked))
+        return fmt::format("spent its budget of {} products after {} iterations: {}", *asked.product_budget,
+                           power.iterations, unmet_text(power, asked));
       return fmt::format("stopped at the limit of {} iterations: {}", power.iterations, unmet_text(power, asked));
     case Status::stopped_by_observer:
       if (was_averaged(power))
@@ -156,6 +159,35 @@ std::string audit_text(const theory::AuditReport& audit, double epsilon) {
   return text;
 }
 
+// Each with what it may be short of, and its share of the sum of all squares.
+std::string singular_table(const Vector<double>& values, const SvdFacts& svd) {
+  const double norm = svd.frobenius_norm > 0 ? svd.frobenius_norm : 1;
+  const bool known = svd.errors_are != Knowledge::unknown;
+  std::string table = fmt::format("  {:>4}  {:>14}", "", "singular value");
+  if (known) table += fmt::format("  {:>9}", "error");
+  table += fmt::format("  {:>8}  {:>10}\n", "share", "cumulative");
+  double cumulative = 0;
+  for (Index i = 0; i < std::min(values.size(), most_rows); ++i) {
+    const double share = (values(i) / norm) * (values(i) / norm);  // squares may overflow
+    cumulative += share;
+    table += fmt::format("  {:>4}  {:>14.8g}", i + 1, values(i));
+    if (known) table += fmt::format("  {:>9.1e}", std::max(svd.errors(i), svd.rounding));
+    table += fmt::format("  {:>7.2f}%  {:>9.2f}%\n", 100 * share, 100 * cumulative);
+  }
+  if (values.size() > most_rows)
+    table += fmt::format("        ... and {} more: --json lists them all\n", values.size() - most_rows);
+  return table;
+}
+
+std::string singular_text(const SvdFacts& svd) {
+  std::string text =
+      line("values", "at most {:.2g} too large (bound); {}", svd.rounding,
+           svd.errors_are == Knowledge::unknown
+               ? "how much too small, if one was missed, is unknown"
+               : fmt::format("at most {:.2g} too small ({})", svd.errors.maxCoeff(), name(svd.errors_are)));
+  return text + line("", "within {:.2g} of each there is one of the matrix (bound)", svd.within);
+}
+
 }  // namespace
 
 std::string bytes_text(std::int64_t bytes) {
@@ -199,17 +231,48 @@ std::string notes_text(const std::vector<std::string>& notes) {
   return text;
 }
 
-std::string summary(const Report& report) {
-  const auto& [job, dimension, outcome, samples] = report;
-  const PowerResult<double>& power = outcome.power;
-  std::string text = fmt::format("{}: {}\n\n", terminal_safe(job.input), status_text(power, job.solve.power));
-  text += eigenvalue_table(power.eigenvalues, samples ? samples->total_variance : 0, power.bar.eigenvalues) + '\n';
+std::string of_singular_values(std::string text) {
+  constexpr std::string_view word = "eigenvalue", other = "singular value";
+  for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + other.size()))
+    text.replace(at, word.size(), other);
+  return text;
+}
+
+namespace {
+
+std::string subject_text(const Report& report) {
+  const auto& samples = report.samples;
+  if (report.singular)
+    return line("matrix", "{} x {}, solved as {}", report.singular->rows, report.singular->columns,
+                report.singular->of.by_rows ? "AA'" : "A'A");
   if (samples)
-    text +=
-        line("data", "{} samples of {} features{}", samples->samples, dimension, samples->centred ? ", centred" : "");
-  else
-    text += line("matrix", "{} x {}", dimension, dimension);
-  text += accuracy_text(power, job);
+    return line("data", "{} samples of {} features{}{}", samples->samples, report.dimension,
+                samples->centred ? ", centred" : "", samples->scale.size() > 0 ? ", standardized" : "");
+  return line("matrix", "{} x {}", report.dimension, report.dimension);
+}
+
+std::string values_text(const Report& report) {
+  const PowerResult<double>& power = report.outcome.power;
+  if (report.singular) return singular_table(power.eigenvalues, report.singular->of);
+  return eigenvalue_table(power.eigenvalues, report.samples ? report.samples->total_variance : 0,
+                          power.bar.eigenvalues);
+}
+
+}  // namespace
+
+std::string summary(const Report& report) {
+  const Job& job = report.job;
+  const Solution<double>& outcome = report.outcome;
+  const PowerResult<double>& power = outcome.power;
+  const auto in_its_words = [&report](std::string text) {
+    return report.singular ? of_singular_values(std::move(text)) : text;
+  };
+  std::string text =
+      fmt::format("{}: {}\n\n", terminal_safe(job.input), in_its_words(status_text(power, job.solve.power)));
+  text += values_text(report) + '\n';
+  text += subject_text(report);
+  text += in_its_words(accuracy_text(power, job));
+  if (report.singular) text += singular_text(report.singular->of);
   text += chosen_text(power, job);
   text += cost_text(outcome);
   if (outcome.audit) text += audit_text(*outcome.audit, *job.audit);

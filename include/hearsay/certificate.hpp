@@ -20,14 +20,18 @@ HEARSAY_API const char* name(Certify level);
 enum class Knowledge { unknown, estimate, bound };
 HEARSAY_API const char* name(Knowledge knowledge);
 
-/// Eigenvalues that the measurements cannot tell apart, counted from 1, where k cuts through them.
+/// Eigenvalues that the measurements cannot tell apart, counted from 1, where k cuts through them: from the end they
+/// lie at, or, where the largest in magnitude are wanted, by magnitude.
 struct Cluster {
   Index first = 0, last = 0;
   bool open = false;  ///< it may go on beyond `last`: the block ended there
-  double spread = 0;  ///< the most by which two of them differ, relative to the largest eigenvalue; NaN: unknown
+  /// The most by which two of them (or their magnitudes) differ, relative to the largest magnitude of an eigenvalue
+  /// that was seen; NaN: unknown.
+  double spread = 0;
   /// Of the space of the first `last` eigenvectors, which k does not cut. NaN where that is not known.
   double sin_theta = std::numeric_limits<double>::quiet_NaN();
   Knowledge kind = Knowledge::unknown;  ///< of sin_theta
+  bool low = false;                     ///< counted from the low end of the spectrum
 };
 
 struct Certificate {
@@ -43,10 +47,14 @@ struct Certificate {
   double sin_theta_estimate = std::numeric_limits<double>::quiet_NaN();
   Knowledge sin_theta = Knowledge::unknown;  ///< the strongest of the two that says something
 
-  /// At most `nothing_missed_count` eigenvalues lie above `nothing_missed_above`, except with this probability.
-  Knowledge nothing_missed = Knowledge::unknown;
+  /// At most `nothing_missed_count` eigenvalues lie above `nothing_missed_above`, except with this probability; of the
+  /// low end, at most `nothing_missed_count_below` below `nothing_missed_below`. What is not said of an end is
+  /// infinite.
+  Knowledge nothing_missed = Knowledge::unknown;  ///< of every end that the answer may come from
   double nothing_missed_above = std::numeric_limits<double>::infinity();
   Index nothing_missed_count = 0;
+  double nothing_missed_below = -std::numeric_limits<double>::infinity();
+  Index nothing_missed_count_below = 0;
   double nothing_missed_probability = 0;
   Index random_columns = 0;  ///< that would have shown it
   Index probe_passes = 0;    ///< readings of A spent on that alone

@@ -32,6 +32,7 @@ struct OperatorFacts {
   double multiply_adds = 0;  ///< what a product with one column costs; 0 where that is not known
   Index terms = 0;           ///< of the longest sum in a product, by which rounding grows; 0: as many as the dimension
   double shift = 0;          ///< of apply(), how much is a multiple of the identity: residuals are relative to the rest
+  double norm = 0;           ///< what the norm of that rest is at least, where it was measured
 };
 
 /// A reference to any SymmetricOperator, for code that is compiled once. Like a view it must not outlive what it refers

@@ -14,6 +14,7 @@
 #include "hearsay/export.hpp"
 #include "hearsay/graph.hpp"
 #include "hearsay/message.hpp"
+#include "hearsay/pca.hpp"
 #include "hearsay/power.hpp"
 
 namespace hearsay {
@@ -27,7 +28,9 @@ enum Commands : unsigned {
   in_cluster = 4,
   in_plan = 8,
   in_decentralized = 16,
-  in_experiments = 32  ///< reproduce and experiment
+  in_experiments = 32,  ///< reproduce and experiment
+  in_svd = 128,
+  in_project = 256
 };
 inline constexpr unsigned in_solves = in_pca | in_eigs | in_cluster;
 
@@ -61,15 +64,27 @@ struct NoiseChoice {
   double level = 0;  ///< sigma for gaussian, the spectral norm otherwise
 };
 
+/// How many components, where that is no number: as few as explain more than a share of the variance, or as many as
+/// Minka's criterion finds.
+struct RankRule {
+  enum class Kind { count, share, mle };
+  Kind kind = Kind::count;
+  double share = 0;
+};
+
 /// What the doors let a user say about a solve.
 struct SolveSettings {
   PowerOptions power = {};
+  RankRule rank_rule = {};        ///< of solve_pca() alone; power.rank counts where it is a number
   bool optimal_momentum = false;  ///< momentum from lambda_{k+1}, which the caller finds
   bool plain = false;             ///< method npm: no momentum whatever the other options say
   NoiseChoice noise = {};
   std::uint64_t noise_seed = 0;
   Precision precision = Precision::full;
 };
+
+/// A policy by its name; throws InvalidArgument.
+HEARSAY_API Missing missing_policy(std::string_view text);
 
 /// Sets what the option `name` stands for. False: the option is none of the solver's, and is the caller's to handle.
 /// Throws InvalidArgument (name, value, rule) for a text that is no legal value.

@@ -60,6 +60,16 @@ enum class SolveMethod {
 };
 HEARSAY_API const char* name(SolveMethod method);
 
+/// Which eigenvalues of a symmetric matrix are wanted, and in what order they are returned. The names at the doors are
+/// ARPACK's: LA, SA, LM, BE.
+enum class Which {
+  largest,    ///< LA: descending
+  smallest,   ///< SA: ascending
+  magnitude,  ///< LM: the largest in magnitude, by decreasing magnitude
+  both_ends   ///< BE: half of them from either end, of an odd number one more from the high end; descending
+};
+HEARSAY_API const char* name(Which which);
+
 /// What is left empty is chosen for the problem at hand.
 struct PowerOptions {
   Index rank = 1;  ///< k: how many eigenvectors to find
@@ -86,6 +96,10 @@ struct PowerOptions {
   /// noisy or costly beside a QR, else as many as the conditioning of the block allows.
   std::optional<Index> qr_every = {};
   Certify certify = Certify::full;
+  Which which = Which::largest;  ///< of principal_subspace(); the others are of a matrix with eigenvalues of any sign
+  /// Of principal_subspace(): a power iteration that meets a negative eigenvalue goes on with A + s I, for an s that it
+  /// finds; false: it is refused.
+  bool find_shift = true;
 };
 
 /// The tolerance given; else the accuracy, because a sine of so much implies such a residual; else 1e-10, in single
@@ -208,6 +222,10 @@ struct Hooks {
 struct PowerFacts {
   Status status = Status::iteration_limit;
   SolveMethod method = SolveMethod::anpm;  ///< that was used
+  Which which = Which::largest;            ///< that was asked for
+  /// Of a power iteration that met a negative eigenvalue: A + this I was solved, of the smallest ones -A + this I.
+  double shift_found = 0;
+  double norm_seen = 0;  ///< the largest magnitude of an eigenvalue that was seen, wanted or not, less the shift
   Index iterations = 0;
   double residual = 0;                                            ///< of exactly this basis
   double noise_floor = std::numeric_limits<double>::quiet_NaN();  ///< the residual's plateau, if one was reached
@@ -236,8 +254,8 @@ struct PowerFacts {
 /// That, and the answer.
 template <class S>
 struct [[nodiscard]] PowerResult : PowerFacts {
-  Block<S> basis;         ///< d x k, orthonormal; Ritz vectors by decreasing eigenvalue, largest entry of each positive
-  Vector<S> eigenvalues;  ///< k Ritz values, descending
+  Block<S> basis;         ///< d x k, orthonormal; Ritz vectors in the order of Which, largest entry of each positive
+  Vector<S> eigenvalues;  ///< k Ritz values, in that order
   Block<S> block;         ///< X_t itself, p columns: the best warm start for another solve
 };
 

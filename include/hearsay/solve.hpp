@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "hearsay/audit.hpp"
@@ -78,7 +79,7 @@ HEARSAY_API void check(const Request& request);
 
 /// What a caller says of a symmetric matrix.
 struct MatrixSettings {
-  double shift = 0;                    ///< A + shift I is solved; the eigenvalues are those of A
+  double shift = 0;  ///< A + shift I is solved; the eigenvalues are those of A. Only for the leading end
   bool positive_semidefinite = false;  ///< of that sum, on the caller's word
 };
 
@@ -108,7 +109,18 @@ struct PcaSettings {
   /// A product uses so many rows: drawn at random where the data are in memory, those that come next where they pass by
   /// (operators/minibatch.hpp). Without a limit of its own the solve ends after `batch_passes` over the data.
   std::optional<Index> batch = {};
+  bool standardize = false;  ///< every feature divided by its standard deviation; constant ones are left at zero
+  Missing missing = Missing::refuse;  ///< what becomes of NaN
+  /// Of the rows, borrowed: a row of weight 2 counts as two, one of weight 0 not at all; none: all count alike.
+  std::span<const double> weights = {};
+  std::span<const std::string> column_names = {};  ///< for messages, borrowed
 };
+
+/// Up to here a rank by Minka's criterion is found, which needs all the eigenvalues.
+inline constexpr Index largest_mle_dimension = 4000;
+
+/// Throws InvalidArgument where the settings, or they and the request, do not go together; as check() above.
+HEARSAY_API void check(const Request& request, const PcaSettings& settings);
 
 /// Samples in rows, in the precision of the settings. The arithmetic of float is single.
 template <class S>

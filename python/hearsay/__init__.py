@@ -1,8 +1,8 @@
 """Principal subspaces from inexact products.
 
 ``PCA`` is scikit-learn's in its interface; ``eigsh`` finds the leading eigenvectors of anything that can be multiplied
-by; ``DecentralizedPCA`` lets agents find them by gossip. A result says why the solve ended: converged, at the noise
-floor, or at a limit.
+by, ``svds`` and ``TruncatedSVD`` the singular vectors of rectangular matrices; ``DecentralizedPCA`` lets agents find
+them by gossip. A result says why the solve ended: converged, at the noise floor, or at a limit.
 
 >>> import numpy as np, hearsay
 >>> values, vectors, info = hearsay.eigsh(np.diag([3.0, 2.0, 1.0]), 1)
@@ -18,6 +18,7 @@ from hearsay._eigsh import eigsh
 from hearsay._errors import CommunicationError, DataError, Error, InvalidArgument
 from hearsay._plan import Plan, plan
 from hearsay._result import Certificate, Cluster, DecentralizedInfo, EigshResult, ErrorBar, Info
+from hearsay._svds import SvdInfo, SvdsResult, svds
 
 if _typing.TYPE_CHECKING:
     from hearsay import plots as plots
@@ -25,6 +26,7 @@ if _typing.TYPE_CHECKING:
     from hearsay._pca import PCA as PCA
     from hearsay._spectral import SpectralClustering as SpectralClustering
     from hearsay._spectral import SpectralEmbedding as SpectralEmbedding
+    from hearsay._truncated_svd import TruncatedSVD as TruncatedSVD
     from hearsay._warnings import ConvergenceWarning as ConvergenceWarning
 
 __version__: str = _core.version
@@ -36,6 +38,7 @@ _LAZY = {
     "PCA": "hearsay._pca",
     "SpectralClustering": "hearsay._spectral",
     "SpectralEmbedding": "hearsay._spectral",
+    "TruncatedSVD": "hearsay._truncated_svd",
 }
 
 __all__ = [
@@ -55,12 +58,16 @@ __all__ = [
     "Plan",
     "SpectralClustering",
     "SpectralEmbedding",
+    "SvdInfo",
+    "SvdsResult",
+    "TruncatedSVD",
     "eigsh",
     "gossip",
     "noise",
     "plan",
     "plots",
     "set_threads",
+    "svds",
     "theory",
     "threads",
 ]

@@ -72,6 +72,7 @@ def pca_dense(
     noise: Noise | None,
     start: _Array | None,
     callback: _Callback,
+    weights: _Array | None = None,
 ) -> _Result: ...
 def pca_sparse(
     row_start: _Longs,
@@ -84,6 +85,7 @@ def pca_sparse(
     noise: Noise | None,
     start: _Array | None,
     callback: _Callback,
+    weights: _Array | None = None,
 ) -> _Result: ...
 
 class ArrivingDouble:
@@ -104,6 +106,34 @@ class ArrivingSingle:
     @property
     def batches(self) -> int: ...
 
+def svd_dense(matrix: _Array, options: _Options, start: _Array | None, callback: _Callback) -> _Result: ...
+def svd_sparse(
+    row_start: _Longs,
+    columns: _Ints,
+    values: _Array,
+    cols: int,
+    options: _Options,
+    start: _Array | None,
+    callback: _Callback,
+) -> _Result: ...
+def svd_function_double(
+    multiply: Callable[[_Array], _Array],
+    multiply_transposed: Callable[[_Array], _Array],
+    rows: int,
+    cols: int,
+    options: _Options,
+    start: _Array | None,
+    callback: _Callback,
+) -> _Result: ...
+def svd_function_single(
+    multiply: Callable[[_Array], _Array],
+    multiply_transposed: Callable[[_Array], _Array],
+    rows: int,
+    cols: int,
+    options: _Options,
+    start: _Array | None,
+    callback: _Callback,
+) -> _Result: ...
 def require_symmetric_dense(matrix: _Array) -> None: ...
 def require_symmetric_sparse(row_start: _Longs, columns: _Ints, values: _Array, cols: int) -> None: ...
 def eigs_dense(

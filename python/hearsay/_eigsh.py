@@ -1,8 +1,8 @@
-"""Leading eigenvectors of a symmetric matrix, however it is known."""
+"""Eigenvectors of a symmetric matrix, from either end of its spectrum, however it is known."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -21,13 +21,15 @@ __all__ = ["eigsh"]
 
 Array = npt.NDArray[Any]
 
-SPELT = ("k", "tol", "max_iter", "oversampling", "random_state")
+SPELT = ("k", "tol", "max_iter", "oversampling", "random_state", "which")
 
 
+@overload
 def eigsh(
     A: Any,
     k: int = 6,
     *,
+    which: str = "LA",
     n: int | None = None,
     tol: float | None = None,
     accuracy: float | None = None,
@@ -41,7 +43,8 @@ def eigsh(
     cooldown: int = 20,
     noise: NoiseLike = None,
     noise_norm: float | None = None,
-    noisy: bool | None = None,
+    noisy: bool | str | None = None,
+    turn: str = "auto",
     precision: str = "auto",
     shift: float = 0.0,
     psd: bool = False,
@@ -50,8 +53,97 @@ def eigsh(
     reference: npt.ArrayLike | None = None,
     callback: Callback | None = None,
     verbose: bool = False,
-) -> EigshResult:
-    """The k largest eigenvalues of a symmetric positive semidefinite matrix, and their eigenvectors.
+    v0: npt.ArrayLike | None = None,
+    ncv: int | None = None,
+    maxiter: int | None = None,
+    return_eigenvectors: Literal[True] = True,
+    M: None = None,
+    sigma: None = None,
+    Minv: None = None,
+    OPinv: None = None,
+    mode: str = "normal",
+    rng: Any = None,
+) -> EigshResult: ...
+@overload
+def eigsh(
+    A: Any,
+    k: int = 6,
+    *,
+    which: str = "LA",
+    n: int | None = None,
+    tol: float | None = None,
+    accuracy: float | None = None,
+    certify: str = "full",
+    products: int | None = None,
+    max_iter: int | None = None,
+    method: str = "auto",
+    momentum: str | float = "auto",
+    damping: str = "auto",
+    oversampling: str | int = "auto",
+    cooldown: int = 20,
+    noise: NoiseLike = None,
+    noise_norm: float | None = None,
+    noisy: bool | str | None = None,
+    turn: str = "auto",
+    precision: str = "auto",
+    shift: float = 0.0,
+    psd: bool = False,
+    random_state: Any = 0,
+    start: npt.ArrayLike | None = None,
+    reference: npt.ArrayLike | None = None,
+    callback: Callback | None = None,
+    verbose: bool = False,
+    v0: npt.ArrayLike | None = None,
+    ncv: int | None = None,
+    maxiter: int | None = None,
+    return_eigenvectors: Literal[False],
+    M: None = None,
+    sigma: None = None,
+    Minv: None = None,
+    OPinv: None = None,
+    mode: str = "normal",
+    rng: Any = None,
+) -> Array: ...
+def eigsh(
+    A: Any,
+    k: int = 6,
+    *,
+    which: str = "LA",
+    n: int | None = None,
+    tol: float | None = None,
+    accuracy: float | None = None,
+    certify: str = "full",
+    products: int | None = None,
+    max_iter: int | None = None,
+    method: str = "auto",
+    momentum: str | float = "auto",
+    damping: str = "auto",
+    oversampling: str | int = "auto",
+    cooldown: int = 20,
+    noise: NoiseLike = None,
+    noise_norm: float | None = None,
+    noisy: bool | str | None = None,
+    turn: str = "auto",
+    precision: str = "auto",
+    shift: float = 0.0,
+    psd: bool = False,
+    random_state: Any = 0,
+    start: npt.ArrayLike | None = None,
+    reference: npt.ArrayLike | None = None,
+    callback: Callback | None = None,
+    verbose: bool = False,
+    v0: npt.ArrayLike | None = None,
+    ncv: int | None = None,
+    maxiter: int | None = None,
+    return_eigenvectors: bool = True,
+    M: None = None,
+    sigma: None = None,
+    Minv: None = None,
+    OPinv: None = None,
+    mode: str = "normal",
+    rng: Any = None,
+) -> EigshResult | Array:
+    """k eigenvalues of a symmetric matrix, from either end of its spectrum or both, and their eigenvectors.
 
     Parameters
     ----------
@@ -60,12 +152,17 @@ def eigsh(
         needs ``n``. Arrays are borrowed, not copied, when they are float64 or float32 with contiguous rows or columns;
         of a CSR matrix with 32-bit indices only the row starts are copied.
     k : int
-        How many eigenvectors to find.
+        How many eigenvectors to find, up to the dimension.
+    which : {"LA", "SA", "LM", "BE"}
+        Which eigenvalues, and their order: "LA" the largest, descending; "SA" the smallest, ascending; "LM" the largest
+        in magnitude, by decreasing magnitude; "BE" half of them from each end, of an odd number one more from the high
+        end, descending. SciPy, whose default is "LM", sorts all of them ascending: ``values.argsort()`` does. The
+        matrix may have negative eigenvalues. "LM" and "BE" come from one Krylov space, and need exact products.
     n : int, optional
         The dimension, for a callable.
     tol : float, optional
-        Stop when ||A V - V V'AV||_F / ||A V||_F, measured on the very V that is returned, is at most this. None: 1e-10,
-        in single precision 1e-5.
+        Stop when ||A V - V V'AV||_F / ||A V||_F, measured on the very V that is returned, is at most this; relative to
+        a thousandth of the largest eigenvalue seen where ||A V||_F is less. None or 0: 1e-10, in single precision 1e-5.
     accuracy : float, optional
         Stop when sin(theta) of the subspace is estimated to be at most this, under noise when the error bar is; without
         a ``tol`` of its own that is the same number.
@@ -95,12 +192,18 @@ def eigsh(
     noise_norm : float, optional
         Your word that no product's error exceeds this in spectral norm: it is added to the error bar, over the gap, for
         errors that are not independent.
-    noisy : bool, optional
-        Whether the products of A are inexact. None: a solve watches for it.
+    noisy : bool or "approximate", optional
+        Whether the products of A are inexact. "approximate": with errors that are the same whenever the same block is
+        multiplied, as rounding and low precision make them; the block is then turned before each product, so that they
+        average out. None: a solve watches for it.
+    turn : {"auto", "none", "signs", "rotations"}
+        Turns the block before each product and back after it, by random signs or random rotations, which rounding
+        needs. "auto": rotations where ``noisy`` is "approximate".
     precision : {"auto", "double", "single"}
         "auto" keeps float32 and computes everything else in double.
     shift : float
-        Solve A + shift I, for a matrix with negative eigenvalues; the values returned are those of A.
+        Solve A + shift I; the values returned are those of A. Only for "LA", and seldom needed: the power iteration
+        finds a shift by itself (``info.shift_found``), unless ``momentum`` is a number.
     psd : bool
         Take it as known that the matrix (with its shift) has no negative eigenvalue.
     random_state : int, None, RandomState or Generator
@@ -113,11 +216,26 @@ def eigsh(
         Called with every iteration (t, residual, momentum, basis, ...); returning False stops the solve.
     verbose : bool
         Show a bar (tqdm's, if it is installed).
+    v0 : array of d numbers, or d x p, optional
+        SciPy's word for ``start``. An answer that began there is "converged" only where it is proved that nothing was
+        missed.
+    ncv : int, optional
+        Taken as SciPy's, and without effect: the space chooses its own size, and a note says so.
+    maxiter : int, optional
+        SciPy's word for ``max_iter``. An iteration is one product with a block.
+    return_eigenvectors : bool
+        False: the values alone are returned, as SciPy does.
+    rng : optional
+        SciPy's word for ``random_state``.
+    M, sigma, Minv, OPinv, mode
+        Refused unless they are None (of ``mode``: "normal"): generalised problems and shift-invert need a
+        factorisation, and products are all there is.
 
     Returns
     -------
     EigshResult
-        ``values, vectors, info``. A ConvergenceWarning says when ``info.status`` is not "converged".
+        ``values, vectors, info``. A ConvergenceWarning says when ``info.status`` is not "converged": "ambiguous" where
+        eigenvalues at the cut cannot be told apart, as +x and -x of "LM".
 
     Notes
     -----
@@ -138,13 +256,25 @@ def eigsh(
 
     >>> hearsay.eigsh(lambda X: A @ X, 2, n=4).values.round(12)
     array([4., 3.])
+
+    Any end of any symmetric matrix:
+
+    >>> hearsay.eigsh(A - 2.6 * np.eye(4), 3, which="LM").values.round(12)
+    array([-2.1, -1.6,  1.4])
     """
+    _refuse_what_needs_factors(M, sigma, Minv, OPinv, mode)
+    start = _one_of("start", start, "v0", v0)
+    max_iter = _one_of("max_iter", max_iter, "maxiter", maxiter)
+    tol = None if tol == 0 else tol
+    random_state = random_state if rng is None else rng
     if precision == "mixed":
         raise InvalidArgument("precision = mixed: is for PCA; must be one of auto|double|single here")
     noise_options, model = as_asked(noise)
     dtype = arithmetic(_dtype_of(A), precision)
+    approximate = _is_approximate(noisy)
     options = noise_options + option_texts(
         k=k,
+        which=which,
         tol=tol,
         accuracy=accuracy,
         certify=certify,
@@ -156,6 +286,7 @@ def eigsh(
         oversampling=oversampling,
         cooldown=cooldown,
         noise_norm=noise_norm,
+        turn="rotations" if approximate and turn == "auto" else turn,
         precision=precision_text(dtype, precision),
         random_state=seed_from(random_state),
     )
@@ -165,22 +296,53 @@ def eigsh(
         options=options,
         shift=float(shift),
         psd=bool(psd),
-        noisy=noisy,
+        noisy=True if approximate else noisy,
         noise=model,
         start=_block(start, dtype),
         reference=_block(reference, dtype),
     )
     with watching(callback, verbose, tolerance, "eigsh") as watch, in_python_words(*SPELT):
         made = _solve(A, n, dtype, {**common, "callback": watch})
+    if ncv is not None:
+        made["notes"].append(f"ncv = {ncv}: has no effect; the space chooses its own size")
     info = info_from(made, tolerance, method, momentum, accuracy)
     if not info.converged:
         from hearsay._warnings import warn_unless_converged
 
         warn_unless_converged(info)
-    return EigshResult(made["eigenvalues"], made["vectors"], info)
+    return EigshResult(made["eigenvalues"], made["vectors"], info) if return_eigenvectors else made["eigenvalues"]
+
+
+def _refuse_what_needs_factors(M: Any, sigma: Any, Minv: Any, OPinv: Any, mode: str) -> None:
+    reasons = {
+        "M": (M, "generalised problems need a factor of M; solve L^-1 A L^-T with M = L L' as a LinearOperator"),
+        "sigma": (
+            sigma,
+            "eigenvalues inside of the spectrum need a factor of A - sigma I, and products are all there is",
+        ),
+        "Minv": (Minv, "goes with M, and generalised problems are not solved"),
+        "OPinv": (
+            OPinv,
+            "goes with sigma; give OPinv itself as the matrix, whose largest eigenvalues are 1 / (lambda - sigma)",
+        ),
+    }
+    for name, (value, reason) in reasons.items():
+        if value is not None:
+            raise InvalidArgument(f"{name}: must be None: {reason}")
+    if mode != "normal":
+        raise InvalidArgument(f"mode = {mode}: must be normal: the others are ways to use sigma")
+
+
+def _one_of(name: str, value: Any, other_name: str, other: Any) -> Any:
+    """One thing that has two names."""
+    if value is not None and other is not None:
+        raise InvalidArgument(f"{other_name}: is another word for {name}, which is given too")
+    return other if value is None else value
 
 
 def _solve(A: Any, n: int | None, dtype: np.dtype[Any], common: dict[str, Any]) -> dict[str, Any]:
+    if np.issubdtype(_dtype_of(A), np.complexfloating):
+        raise InvalidArgument(f"matrix of {_dtype_of(A)}: must be real")
     if sp.issparse(A):
         require_square(A)
         rows = compressed_rows(A, dtype)
@@ -222,10 +384,22 @@ def _solve_function(function: Any, n: int, dtype: np.dtype[Any], common: dict[st
     return solve(product, n, **common)
 
 
+def _is_approximate(noisy: bool | str | None) -> bool:
+    if isinstance(noisy, str) and noisy != "approximate":
+        raise InvalidArgument(f'noisy = {noisy!r}: must be True, False, None or "approximate"')
+    return noisy == "approximate"
+
+
 def _dtype_of(A: Any) -> Any:
     dtype = getattr(A, "dtype", None)
     return np.dtype(np.float64) if dtype is None else np.dtype(dtype)
 
 
 def _block(block: npt.ArrayLike | None, dtype: np.dtype[Any]) -> Array | None:
-    return None if block is None else np.ascontiguousarray(block, dtype=dtype)
+    """A vector is a block of one column."""
+    if block is None:
+        return None
+    given = np.asarray(block)
+    if np.iscomplexobj(given):
+        raise InvalidArgument(f"start or reference of {given.dtype}: must be real")
+    return np.ascontiguousarray(given[:, np.newaxis] if given.ndim == 1 else given, dtype=dtype)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import assert_all_finite
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from hearsay import _core
 from hearsay._arrays import arithmetic, compressed_rows, precision_text, rows_in_place
@@ -33,7 +33,7 @@ Array = npt.NDArray[Any]
 FLOATS = (np.float64, np.float32)
 SHARP = 1e-8  # the estimated sine a fit in double precision aims at where no tolerance is given
 DRIFT = "the rows have changed on the way: the components are those of the later part of the stream"
-SPELT = ("n_components", "tol", "max_iter", "oversampling", "random_state")
+SPELT = ("n_components", "tol", "max_iter", "oversampling", "random_state", "missing", "batch", "noise")
 
 
 class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -41,36 +41,78 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     components_: Array
     mean_: Array
+    scale_: Array | None = None
     explained_variance_: Array
     whiten: bool = False
+    missing: str = "refuse"
 
     def transform(self, X: Any) -> Array:
-        """The coordinates of the samples: (X - mean_) components_', each of variance one if they are whitened."""
+        """The coordinates of the samples: (X - mean_) / scale_ components_', each of variance one if they are whitened.
+
+        Missing entries follow ``missing``: a row that "drop-rows" leaves out has NaN for its coordinates.
+        """
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=FLOATS, reset=False)
-        components = (self.components_ / self._scale()).astype(X.dtype, copy=False)
+        finite: Any = True if self.missing == "refuse" else "allow-nan"
+        X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=FLOATS, ensure_all_finite=finite, reset=False)
+        components = (self.components_ / self._deviations()).astype(X.dtype, copy=False)
+        if self.scale_ is not None:
+            components = components / self.scale_.astype(X.dtype, copy=False)
         mean = self.mean_.astype(X.dtype, copy=False)
         if sp.issparse(X):
-            return np.asarray(X @ components.T - mean @ components.T)
+            return self._transform_sparse(X, components, mean)
         # Block by block, so that an offset is subtracted before it meets a product and no second X exists.
         scores = np.empty((X.shape[0], len(components)), dtype=X.dtype)
         first = 0
         for rows in row_blocks(X):
-            np.matmul(rows - mean, components.T, out=scores[first : first + len(rows)])
+            part = scores[first : first + len(rows)]
+            holes = np.isnan(rows).any(axis=1) if self.missing != "refuse" else np.zeros(len(rows), dtype=bool)
+            centred = np.nan_to_num(rows - mean) if holes.any() else rows - mean
+            np.matmul(centred, components.T, out=part)
+            if self.missing == "drop-rows":
+                part[holes] = np.nan
+            elif self.missing == "em" and holes.any():
+                part[holes] = [self._expected_scores(row) for row in rows[holes]] / np.ravel(self._deviations())
             first += len(rows)
         return scores
 
-    def fit_transform(self, X: Any, y: Any = None) -> Array:
+    def _transform_sparse(self, X: Any, components: Array, mean: Array) -> Array:
+        rows = X.tocsr()
+        holes = np.isnan(rows.data)
+        if holes.any():
+            if self.missing == "em":
+                raise InvalidArgument("missing = 'em': fills entries in, and needs data that are stored in full")
+            rows = rows.copy()
+            rows.data = np.where(holes, mean[rows.indices], rows.data)
+        scores = np.asarray(rows @ components.T - mean @ components.T)
+        if self.missing == "drop-rows":
+            scores[np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))[holes]] = np.nan
+        return scores
+
+    def _expected_scores(self, row: Array) -> Array:
+        """The coordinates of a row with missing entries: these at their mean given the others, in the model's normal
+        distribution (probabilistic PCA), as EM leaves them."""
+        here = ~np.isnan(row)
+        centred = (row.astype(float) - self.mean_) / (1.0 if self.scale_ is None else self.scale_)
+        V, variances = self.components_.T.astype(float), self.explained_variance_.astype(float)
+        noise = float(getattr(self, "noise_variance_", 0.0))
+        L = np.sqrt(np.maximum(variances - noise, 0))
+        noise = max(noise, 1e-12 * float(variances[0])) or 1.0
+        P, q = V[here].T @ V[here], centred[here] @ V[here]
+        made = L * np.linalg.solve(L[:, None] * P * L + noise * np.eye(len(L)), L * q)
+        return np.asarray(q + made - P @ made)
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Array:
         """fit(X).transform(X)."""
-        return self.fit(X).transform(X)  # type: ignore[no-any-return]
+        return self.fit(X, y, **fit_params).transform(X)  # type: ignore[no-any-return]
 
     def inverse_transform(self, X: npt.ArrayLike) -> Array:
-        """Samples with these coordinates: X components_ + mean_."""
+        """Samples with these coordinates: X components_ scale_ + mean_."""
         check_is_fitted(self)
         scores = np.asarray(X)
-        return np.asarray(scores @ (self.components_ * self._scale()) + self.mean_)
+        samples = scores @ (self.components_ * self._deviations())
+        return np.asarray((samples if self.scale_ is None else samples * self.scale_) + self.mean_)
 
-    def _scale(self) -> Array | float:
+    def _deviations(self) -> Array | float:
         if not self.whiten:
             return 1.0
         deviations = np.sqrt(self.explained_variance_)
@@ -83,6 +125,7 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing != "refuse"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -92,8 +135,9 @@ class PCA(LinearProjection):
 
     Parameters
     ----------
-    n_components : int, float or None
-        How many components to keep. Between 0 and 1: as few as explain that share of the variance. None: all there are.
+    n_components : int, float, None or "mle"
+        How many components to keep. Between 0 and 1: as few as explain more than that share of the variance. "mle": as
+        many as Minka's criterion finds, up to 4000 features and with at least as many samples. None: all there are.
     tol : float, optional
         Stop when the residual ||A V - V V'AV||_F / ||A V||_F of the covariance A, measured on the components returned,
         is at most this. None: 1e-10, in single precision 1e-5; and where the eigenvalues span so many orders of
@@ -120,6 +164,14 @@ class PCA(LinearProjection):
         Extra columns in the block.
     center : bool
         Subtract the mean of every feature. Without it the matrix is X'X / n_samples.
+    standardize : bool
+        Divide every feature by its standard deviation (divisor n_samples - 1), so that the matrix is the correlation
+        matrix: n_samples / (n_samples - 1) times the variances of scikit-learn's StandardScaler are those of PCA after
+        it. Constant features are left at zero and named in ``info_.notes``. X is not copied.
+    missing : {"refuse", "drop-rows", "mean", "em"}
+        What becomes of NaN in X: an error; its row is left out; the mean of its column, without a copy of X; or filled
+        in from the components, again and again until it comes to rest (EM, on a copy). ``missing_`` tells how many.
+        What is certified is the matrix so made, never the entries.
     batch : int, optional
         Rows of a product, more than components: ``fit`` draws so many at random for each, and ends after three passes
         over the data unless ``max_iter`` says otherwise; ``partial_fit`` takes them as they come and keeps none.
@@ -149,6 +201,10 @@ class PCA(LinearProjection):
         By decreasing variance; the largest entry of each is positive.
     explained_variance_, explained_variance_ratio_, singular_values_, mean_, noise_variance_ : ndarray or float
         As in scikit-learn.
+    scale_ : ndarray or None
+        What each feature was divided by: its standard deviation, 1 where it is constant. None: not standardized.
+    missing_ : dict
+        policy, entries, rows, dropped_rows, empty_rows and, of "em", rounds, change and settled.
     n_components_, n_samples_, n_features_in_, feature_names_in_ : int or ndarray
         As in scikit-learn.
     n_iter_ : int
@@ -199,7 +255,7 @@ class PCA(LinearProjection):
 
     def __init__(
         self,
-        n_components: int | float | None = None,
+        n_components: int | float | str | None = None,
         *,
         tol: float | None = None,
         accuracy: float | None = None,
@@ -210,6 +266,8 @@ class PCA(LinearProjection):
         momentum: str | float = "auto",
         oversampling: str | int = "auto",
         center: bool = True,
+        standardize: bool = False,
+        missing: str = "refuse",
         batch: int | None = None,
         noise: NoiseLike = None,
         noise_norm: float | None = None,
@@ -230,6 +288,8 @@ class PCA(LinearProjection):
         self.momentum = momentum
         self.oversampling = oversampling
         self.center = center
+        self.standardize = standardize
+        self.missing = missing
         self.batch = batch
         self.noise = noise
         self.noise_norm = noise_norm
@@ -240,8 +300,12 @@ class PCA(LinearProjection):
         self.callback = callback
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> PCA:
-        """Finds the components of X (n_samples x n_features); y is ignored."""
+    def fit(self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None) -> PCA:
+        """Finds the components of X (n_samples x n_features); y is ignored.
+
+        A row of weight 2 counts as two rows, one of weight 0 not at all: the mean is weighted, and the covariance is
+        divided by the sum of the weights less one, which must be positive. None is negative.
+        """
         X = validate_data(
             self,
             X,
@@ -253,16 +317,26 @@ class PCA(LinearProjection):
         for stream in ("_stream", "_arriving", "sin_theta_bar_", "drift_"):
             if hasattr(self, stream):
                 delattr(self, stream)
-        limit = min(X.shape)
         start = self._warm_block(X.shape[1]) if self.warm_start else None
+        weights, rows = None, X.shape[0]
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            weights = np.ascontiguousarray(weights)
+            rows = max(1, int(weights.sum()))  # that they stand for
+        limit = min(rows, X.shape[1])
         try:
-            made = self._solve(X, self._first_rank(limit), start, self.batch)
-            while self._wants_more(made, limit):
-                made = self._solve(X, min(limit, 2 * made["vectors"].shape[1]), made["vectors"], self.batch)
+            if self._rule_of_the_core():
+                made = self._solve(X, self.n_components, start, self.batch, weights)
+            else:
+                made = self._solve(X, self._first_rank(limit), start, self.batch, weights)
+            while not self._rule_of_the_core() and self._wants_more(made, limit):
+                made = self._solve(X, min(limit, 2 * made["vectors"].shape[1]), made["vectors"], self.batch, weights)
         except DataError:
-            assert_all_finite(X, estimator_name="PCA", input_name="X")
+            assert_all_finite(X, allow_nan=self.missing != "refuse", estimator_name="PCA", input_name="X")
             raise
-        self._keep(made, self._share_rank(made), samples=X.shape[0], limit=limit)
+        rank = made["vectors"].shape[1] if self._rule_of_the_core() else self._share_rank(made)
+        dropped = made["missing"]["dropped_rows"]
+        self._keep(made, rank, samples=X.shape[0] - dropped, limit=min(rows - dropped, X.shape[1]))
         warn_unless_converged(self.info_)
         return self
 
@@ -282,7 +356,7 @@ class PCA(LinearProjection):
         if self.batch is not None:
             return self._partial_fit_by_batches(X)
         first = not hasattr(self, "_stream")
-        X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=FLOATS, reset=first)
+        X = self._rows_of_stream(X, first)
         features = X.shape[1]
         if first:
             rank = self.n_components if isinstance(self.n_components, Integral) else features
@@ -301,9 +375,23 @@ class PCA(LinearProjection):
         warn_unless_converged(self.info_)
         return self
 
+    def _rows_of_stream(self, X: Any, first: bool) -> Any:
+        """Rows as they pass by: those with missing entries can be left out, but filled in they cannot be."""
+        drop = self.missing == "drop-rows"
+        finite: Any = "allow-nan" if self.missing != "refuse" else True
+        X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=FLOATS, ensure_all_finite=finite, reset=first)
+        holes = np.isnan(X.sum(axis=1)).ravel() if self.missing != "refuse" else np.zeros(X.shape[0], dtype=bool)
+        if holes.any() and not drop:
+            raise InvalidArgument(
+                f"missing = {self.missing!r}: partial_fit cannot fill in rows that pass by; use 'drop-rows', or fit"
+            )
+        return X[~holes] if holes.any() else X
+
     def _partial_fit_by_batches(self, X: Any) -> PCA:
+        if self.standardize:
+            raise InvalidArgument("standardize = True: must be False where partial_fit goes by batches")
         first = not hasattr(self, "_arriving")
-        X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=FLOATS, reset=first)
+        X = self._rows_of_stream(X, first)
         if first:
             self._arriving = self._begin_arriving(X)
         stream = self._arriving
@@ -348,7 +436,8 @@ class PCA(LinearProjection):
         return covariance
 
     def score_samples(self, X: Any) -> Array:
-        """The log-likelihood of each sample under the normal distribution with that covariance (Tipping and Bishop)."""
+        """The log-likelihood of each sample under the normal distribution with that covariance (Tipping and Bishop);
+        of the standardized sample, where ``standardize`` is set."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=FLOATS, reset=False)
         variances, noise, left = self.explained_variance_.astype(float), self.noise_variance_, self.mean_.size
@@ -361,6 +450,8 @@ class PCA(LinearProjection):
         first = 0
         for rows in row_blocks(X):
             centred = rows.astype(float) - self.mean_
+            if self.scale_ is not None:
+                centred /= self.scale_
             scores = centred @ self.components_.T
             distance = np.square(scores) @ (1 / variances)
             if left:
@@ -380,7 +471,7 @@ class PCA(LinearProjection):
 
     # ---- The solve --------------------------------------------------------------------------------------------------
 
-    def _options(self, rank: int, dtype: np.dtype[Any], batch: int | None = None) -> tuple[Options, _core.Noise | None]:
+    def _options(self, rank: Any, dtype: np.dtype[Any], batch: int | None = None) -> tuple[Options, _core.Noise | None]:
         noise_options, model = as_asked(self.noise)
         options = noise_options + option_texts(
             n_components=rank,
@@ -390,6 +481,8 @@ class PCA(LinearProjection):
             products=self.products,
             max_iter=self.max_iter,
             batch=batch,
+            standardize=bool(self.standardize),
+            missing=self.missing,
             method=self.method,
             momentum=self.momentum,
             oversampling=self.oversampling,
@@ -399,7 +492,9 @@ class PCA(LinearProjection):
         )
         return options, model
 
-    def _solve(self, X: Any, rank: int, start: Array | None, batch: int | None = None) -> dict[str, Any]:
+    def _solve(
+        self, X: Any, rank: Any, start: Array | None, batch: int | None = None, weights: Array | None = None
+    ) -> dict[str, Any]:
         dtype = arithmetic(X.dtype, self.precision)
         with in_python_words(*SPELT):
             options, model = self._options(rank, dtype, batch)
@@ -411,16 +506,20 @@ class PCA(LinearProjection):
             with watching(self.callback, self.verbose, tolerance, "PCA") as watch:
                 if sp.issparse(X):
                     made = _core.pca_sparse(
-                        *compressed_rows(X, dtype), options, center, wished_accuracy, model, start, watch
+                        *compressed_rows(X, dtype), options, center, wished_accuracy, model, start, watch, weights
                     )
                 else:
                     rows = rows_in_place(X, dtype)
-                    made = _core.pca_dense(rows, options, center, wished_accuracy, model, start, watch)
+                    made = _core.pca_dense(rows, options, center, wished_accuracy, model, start, watch, weights)
         made["info"] = info_from(made, tolerance, self.method, self.momentum, self.accuracy)
         return made
 
     def _solve_stream(self, stream: Stream, rank: int, start: Array | None) -> dict[str, Any]:
         dtype = np.dtype(np.float64)
+        scale: Array | None = None
+        covariance = np.empty(0)
+        if self.standardize and stream.scatter is None:
+            raise InvalidArgument("standardize = True: must be False for partial_fit with so many features")
         with in_python_words(*SPELT):
             options, model = self._options(rank, dtype)
             tolerance = _core.tolerance_of(options)
@@ -428,12 +527,15 @@ class PCA(LinearProjection):
             with watching(self.callback, self.verbose, tolerance, "PCA") as watch:
                 if stream.scatter is not None:
                     covariance = stream.scatter / stream.divisor
+                    if self.standardize:
+                        covariance, scale = standardized(covariance)
                     made = _core.eigs_dense(covariance, options, 0.0, True, None, model, start, None, watch)
                 else:
                     rows = stream.factor * np.sqrt(len(stream.factor) / stream.divisor)
                     made = _core.pca_dense(rows, options, False, None, model, start, watch)
         made["mean"] = stream.mean.copy()
-        made["total_variance"] = stream.total_variance
+        made["scale"] = scale
+        made["total_variance"] = float(np.trace(covariance)) if self.standardize else stream.total_variance
         made["singular_values"] = np.sqrt(np.maximum(0, made["eigenvalues"]) * stream.divisor)
         made["info"] = info_from(made, tolerance, self.method, self.momentum, self.accuracy)
         return made
@@ -449,6 +551,16 @@ class PCA(LinearProjection):
         asked = self.n_components
         is_share = isinstance(asked, Real) and not isinstance(asked, Integral) and 0 < asked < 1
         return float(asked) if is_share else None  # type: ignore[arg-type]
+
+    def _rule_of_the_core(self) -> bool:
+        """Whether the core finds the rank: by Minka's criterion, or by a share where products are exact."""
+        if isinstance(self.n_components, str):
+            if self.n_components != "mle":
+                raise InvalidArgument(
+                    f"n_components = {self.n_components!r}: must be an int, a share between 0 and 1, 'mle' or None"
+                )
+            return True
+        return self._share() is not None and self.batch is None and self.noise is None
 
     def _first_rank(self, limit: int) -> int:
         asked = self.n_components
@@ -474,15 +586,20 @@ class PCA(LinearProjection):
         if share is None:
             return found
         explained = np.cumsum(made["eigenvalues"], dtype=float)
-        return min(found, int(np.searchsorted(explained, share * made["total_variance"])) + 1)
+        return min(found, int(np.searchsorted(explained, share * made["total_variance"], side="right")) + 1)
 
     # ---- The fitted attributes --------------------------------------------------------------------------------------
 
     def _keep(self, made: dict[str, Any], rank: int, samples: int, limit: int) -> None:
         self.info_: Info = made["info"]
         variances, total = made["eigenvalues"][:rank], made["total_variance"]
-        self.components_ = np.ascontiguousarray(made["vectors"][:, :rank].T)
+        vectors = made["vectors"][:, :rank]
+        if self.n_components is None:
+            vectors = with_settled_rest(vectors, variances, max(samples, len(vectors)))
+        self.components_ = np.ascontiguousarray(vectors.T)
         self.mean_ = made["mean"]
+        self.scale_ = made["scale"] if self.standardize else None
+        self.missing_ = made.get("missing", {"policy": "refuse"})
         self.n_components_ = rank
         self.n_samples_ = samples
         self.explained_variance_ = scaled(variances, self.info_.exponent)
@@ -506,6 +623,31 @@ def scaled(variances: Any, exponent: int) -> Any:
     """2^exponent variances: infinite or zero where they leave the range of their type, as squares of 1e300 do."""
     with np.errstate(over="ignore", under="ignore"):
         return np.ldexp(variances, exponent) if exponent else variances
+
+
+def standardized(covariance: Array) -> tuple[Array, Array]:
+    """The correlation matrix, and the standard deviations: 1 for a constant feature, of which nothing is left."""
+    deviations = np.sqrt(np.diag(covariance))
+    scale = np.where(deviations > 0, deviations, 1.0)
+    return np.ascontiguousarray(covariance / np.outer(scale, scale)), scale
+
+
+def with_settled_rest(vectors: Array, variances: Array, size: int) -> Array:
+    """Directions in which the data do not vary are anybody's choice: here they follow from those in which they do, and
+    not from the order of the rows, their weights or the seed."""
+    least = 10 * size * np.finfo(vectors.dtype).eps * (variances[0] if len(variances) else 0)
+    known = int(np.count_nonzero(variances > least))
+    rest = vectors.shape[1] - known
+    if rest == 0:
+        return vectors
+    V = vectors[:, :known].astype(float)
+    beside = np.eye(len(V), rest) - V @ V[:rest].T
+    Q, R = np.linalg.qr(beside)
+    if np.abs(np.diag(R)).min() < 1e-4:  # the first axes do not span the rest
+        return vectors
+    Q, R = np.linalg.qr(Q - V @ (V.T @ Q))
+    Q *= np.sign(Q[np.abs(Q).argmax(axis=0), np.arange(rest)])
+    return np.hstack([vectors[:, :known], Q.astype(vectors.dtype)])
 
 
 def _block_of(made: dict[str, Any]) -> Array:

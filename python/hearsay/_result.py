@@ -54,14 +54,18 @@ class Cluster:
     open: bool
     """It may go on beyond ``last``: the block ended there."""
     spread: float
-    """The most by which two of them differ, residuals included, relative to the first of them."""
+    """The most by which two of them (of LM, their magnitudes) differ, residuals included, relative to
+    ``info.norm_seen``."""
     sin_theta: float
     """Of the space of the first ``last`` eigenvectors, which k does not cut; NaN where that is not known."""
     kind: Word
     """Of ``sin_theta``."""
+    low: bool = False
+    """Counted from the low end of the spectrum."""
 
     def __str__(self) -> str:
-        return f"eigenvalues {self.first} to {self.last}{' or more' if self.open else ''} agree to {self.spread:.2g}"
+        more, end = " or more" if self.open else "", " from the low end" if self.low else ""
+        return f"eigenvalues {self.first} to {self.last}{more}{end} agree to {self.spread:.2g}"
 
     def space(self) -> str:
         """One sentence on the space that k does not cut."""
@@ -89,9 +93,9 @@ class Certificate:
     sin_theta_estimate: float
     """The same theorem with Ritz values in place of what is proved; NaN where there is none."""
     nothing_missed: Word
-    """Of the next three."""
+    """Of what is said next, at every end that the answer may come from."""
     nothing_missed_above: float
-    """At most ``nothing_missed_count`` eigenvalues lie above this..."""
+    """At most ``nothing_missed_count`` eigenvalues lie above this, which is infinite where nothing is said..."""
     nothing_missed_count: int
     nothing_missed_probability: float
     """... except with this probability."""
@@ -105,6 +109,9 @@ class Certificate:
     """Where the result is ambiguous."""
     assumptions: tuple[str, ...]
     """What the words above rest on."""
+    nothing_missed_below: float = -np.inf
+    """At most ``nothing_missed_count_below`` eigenvalues lie below this, except with that probability."""
+    nothing_missed_count_below: int = 0
 
     def sine(self) -> str:
         """What is known of sin(theta): "at most 3e-09 (bound), about 8e-10 (estimate)", or "unknown"."""
@@ -117,7 +124,12 @@ class Certificate:
         """One sentence on eigenvalues that may have been missed."""
         if self.nothing_missed == "unknown":
             return "whether an eigenvalue was missed is unknown"
-        said = f"at most {self.nothing_missed_count} eigenvalues lie above {self.nothing_missed_above:.4g}"
+        above = f"{self.nothing_missed_count} eigenvalues lie above {self.nothing_missed_above:.4g}"
+        below = f"{self.nothing_missed_count_below} eigenvalues lie below {self.nothing_missed_below:.4g}"
+        ends = [above] * bool(np.isfinite(self.nothing_missed_above)) + [below] * bool(
+            np.isfinite(self.nothing_missed_below)
+        )
+        said = f"at most {' and '.join(ends)}"
         if self.nothing_missed == "bound" and self.nothing_missed_probability > 0:
             said += f", except with probability {self.nothing_missed_probability:.2g}"
         return f"{said} ({self.nothing_missed})"
@@ -226,7 +238,8 @@ class Outcome:
         if self.status == "ambiguous":
             return f"stopped {after}: {self._ambiguity()}"
         if self.status == "iteration_limit":
-            return f"stopped {after}, {self._unmet()}, at the limit of its iterations: it would have gone on (max_iter)"
+            limit = "at the limit of its iterations or products: it would have gone on (max_iter, products)"
+            return f"stopped {after}, {self._unmet()}, {limit}"
         if self.status == "breakdown":
             return f"stopped {after}: a product was not finite, and this is the best basis before it"
         if self.status == "communication_failed":
@@ -294,6 +307,12 @@ class Info(Outcome):
     """What sin(theta) was held against, where it was."""
     error_bar: ErrorBar | None = None
     """Of noisy products that were averaged; else None."""
+    which: str = "LA"
+    """Which eigenvalues were asked for."""
+    shift_found: float = 0.0
+    """Where a power iteration met a negative eigenvalue: A + this I was solved, of SA -A + this I."""
+    norm_seen: float = 0.0
+    """The largest magnitude of an eigenvalue that was seen, wanted or not, less the shift."""
 
     def why(self) -> str:
         """One sentence on why it ended."""
@@ -365,7 +384,7 @@ class EigshResult(NamedTuple):
     """values, vectors, info = hearsay.eigsh(...)"""
 
     values: Array
-    """k eigenvalues, descending."""
+    """k eigenvalues, in the order of ``which``: of LA descending."""
     vectors: Array
     """d x k, orthonormal: a column per value, its largest entry positive."""
     info: Info

@@ -44,6 +44,7 @@ nb::list table() {
     nb::list commands;
     for (const auto& [command, name] : {std::pair{in_pca, "pca"},
                                         {in_eigs, "eigs"},
+                                        {in_svd, "svd"},
                                         {in_cluster, "cluster"},
                                         {in_decentralized, "decentralized"},
                                         {in_plan, "plan"}})

@@ -5,6 +5,7 @@
 #include "hearsay/arriving_pca.hpp"
 #include "hearsay/operators/compose.hpp"
 #include "hearsay/solve.hpp"
+#include "hearsay/solve_svd.hpp"
 
 namespace hearsay::python {
 
@@ -120,6 +121,7 @@ nb::object dictionary(const std::optional<Cluster>& cluster) {
   out["spread"] = cluster->spread;
   out["sin_theta"] = cluster->sin_theta;
   out["kind"] = name(cluster->kind);
+  out["low"] = cluster->low;
   return out;
 }
 
@@ -134,6 +136,8 @@ nb::dict dictionary(const Certificate& certificate) {
   out["nothing_missed"] = name(certificate.nothing_missed);
   out["nothing_missed_above"] = certificate.nothing_missed_above;
   out["nothing_missed_count"] = certificate.nothing_missed_count;
+  out["nothing_missed_below"] = certificate.nothing_missed_below;
+  out["nothing_missed_count_below"] = certificate.nothing_missed_count_below;
   out["nothing_missed_probability"] = certificate.nothing_missed_probability;
   out["random_columns"] = certificate.random_columns;
   out["probe_passes"] = certificate.probe_passes;
@@ -168,6 +172,9 @@ nb::dict dictionary(PowerResult<S>&& result, const Watcher& watch) {
   out["block"] = given(std::move(result.block));
   out["status"] = name(result.status);
   out["method"] = name(result.method);
+  out["which"] = name(result.which);
+  out["shift_found"] = result.shift_found;
+  out["norm_seen"] = result.norm_seen;
   out["interrupted"] = watch.interrupted();
   out["iterations"] = result.iterations;
   out["residual"] = result.residual;
@@ -202,6 +209,19 @@ nb::dict dictionary(Solution<S>&& solution, const Watcher& watch) {
   return out;
 }
 
+nb::dict dictionary(const MissingFacts& missing) {
+  nb::dict out;
+  out["policy"] = nb::str(name(missing.policy).data(), name(missing.policy).size());
+  out["entries"] = missing.entries;
+  out["rows"] = missing.rows;
+  out["empty_rows"] = missing.empty_rows;
+  out["dropped_rows"] = missing.dropped;
+  out["rounds"] = missing.rounds;
+  out["change"] = missing.change;
+  out["settled"] = missing.settled;
+  return out;
+}
+
 template <class S>
 nb::dict dictionary(PcaSolution<S>&& solution, const Watcher& watch) {
   PcaResult<S>& result = solution.pca;
@@ -209,6 +229,10 @@ nb::dict dictionary(PcaSolution<S>&& solution, const Watcher& watch) {
   out["mean"] = given(std::move(result.mean));
   out["singular_values"] = given(std::move(result.singular_values));
   out["total_variance"] = result.total_variance;
+  out["samples"] = result.samples;
+  out["scale"] = given(std::move(result.scale));
+  out["constant"] = nb::cast(result.constant);
+  out["missing"] = dictionary(result.missing);
   out["by_samples"] = result.by_samples;
   out["formed"] = result.formed;
   out["seconds"] = solution.seconds;
@@ -241,6 +265,20 @@ std::optional<Index> batch_in(const Options& options) {
   return batch;
 }
 
+using WeightsIn = std::optional<VectorIn<double>>;
+
+// What is said of the data, and is none of the solver's options either. Borrows the weights.
+PcaSettings pca_settings(const Options& options, bool center, std::optional<double> wished_accuracy,
+                         const WeightsIn& weights) {
+  PcaSettings settings{.center = center, .wished_accuracy = wished_accuracy, .batch = batch_in(options)};
+  for (const auto& [name, text] : options) {
+    if (name == "standardize") settings.standardize = text == "true";
+    if (name == "missing") settings.missing = missing_policy(text);
+  }
+  if (weights) settings.weights = {weights->data(), weights->size()};
+  return settings;
+}
+
 template <class S, class Data>
 nb::dict analyse(const Data& data, const PcaSettings& settings, Asked& asked, const Given<S>& start) {
   asked.request.start = in_double<S>(start);
@@ -249,19 +287,19 @@ nb::dict analyse(const Data& data, const PcaSettings& settings, Asked& asked, co
 
 template <class S>
 nb::dict pca_dense(const MatrixIn<S>& data, const Options& options, bool center, std::optional<double> wished_accuracy,
-                   const Noise* noise, const Given<S>& start, nb::object callback) {
+                   const Noise* noise, const Given<S>& start, nb::object callback, const WeightsIn& weights) {
   Asked asked(options, noise, std::move(callback));
-  return analyse<S>(borrowed<S>(data), {center, wished_accuracy, batch_in(options)}, asked, start);
+  return analyse<S>(borrowed<S>(data), pca_settings(options, center, wished_accuracy, weights), asked, start);
 }
 
 template <class S>
 nb::dict pca_sparse(const VectorIn<std::int64_t>& row_start, const VectorIn<std::int32_t>& columns,
                     const VectorIn<S>& values, Index cols, const Options& options, bool center,
                     std::optional<double> wished_accuracy, const Noise* noise, const Given<S>& start,
-                    nb::object callback) {
+                    nb::object callback, const WeightsIn& weights) {
   const SparseIn<S> data{row_start, columns, values, cols};
   Asked asked(options, noise, std::move(callback));
-  return analyse<S>(data.view(), {center, wished_accuracy, batch_in(options)}, asked, start);
+  return analyse<S>(data.view(), pca_settings(options, center, wished_accuracy, weights), asked, start);
 }
 
 // Rows that arrive, and what is known of them so far.
@@ -333,6 +371,60 @@ nb::dict eigs_function(const nb::callable& function, Index dim, const Options& o
     Y = borrowed<S>(nb::cast<MatrixIn<S>>(product, false));
   });
   return dictionary(unlocked([&] { return solve<S>(A, asked.request, {shift, psd}); }), asked.watch);
+}
+
+// ---- Singular values ------------------------------------------------------------------------------------------------
+
+template <class S>
+nb::dict dictionary(SvdSolution<S>&& solution, const Watcher& watch) {
+  SvdResult<S>& svd = solution.svd;
+  nb::dict out = dictionary(PowerResult<S>{static_cast<const PowerFacts&>(svd), std::move(svd.right),
+                                           std::move(svd.singular_values), Block<S>()},
+                            watch);
+  out["left"] = given(std::move(svd.left));
+  out["errors"] = given(std::move(svd.errors));
+  out["errors_are"] = name(svd.errors_are);
+  out["rounding"] = svd.rounding;
+  out["within"] = svd.within;
+  out["resolved"] = svd.resolved;
+  out["frobenius_norm"] = svd.frobenius_norm;
+  out["by_rows"] = svd.by_rows;
+  out["sharpened"] = svd.sharpened;
+  out["seconds"] = solution.seconds;
+  return out;
+}
+
+template <class S>
+nb::dict svd_dense(const MatrixIn<S>& matrix, const Options& options, const Given<S>& start, nb::object callback) {
+  Asked asked(options, nullptr, std::move(callback), std::nullopt, start, Given<S>());
+  const BorrowedBlock<S> A = borrowed<S>(matrix);
+  return dictionary(unlocked([&] { return solve_svd<S>(A, asked.request); }), asked.watch);
+}
+
+template <class S>
+nb::dict svd_sparse(const VectorIn<std::int64_t>& row_start, const VectorIn<std::int32_t>& columns,
+                    const VectorIn<S>& values, Index cols, const Options& options, const Given<S>& start,
+                    nb::object callback) {
+  const SparseIn<S> matrix{row_start, columns, values, cols};
+  Asked asked(options, nullptr, std::move(callback), std::nullopt, start, Given<S>());
+  const CsrView<S> A = matrix.view();
+  return dictionary(unlocked([&] { return solve_svd<S>(A, asked.request); }), asked.watch);
+}
+
+// Two functions, X -> A X and U -> A'U, as those of eigs_function.
+template <class S>
+nb::dict svd_function(const nb::callable& multiply, const nb::callable& multiply_transposed, Index rows, Index cols,
+                      const Options& options, const Given<S>& start, nb::object callback) {
+  Asked asked(options, nullptr, std::move(callback), std::nullopt, start, Given<S>());
+  const auto calling = [&asked](const nb::callable& function) {
+    return [&asked, &function](ConstBlockView<S> X, BlockView<S> Y) {
+      const nb::gil_scoped_acquire gil;
+      const nb::object product = asked.watch.through_interrupt([&] { return function(given(Block<S>(X))); });
+      Y = borrowed<S>(nb::cast<MatrixIn<S>>(product, false));
+    };
+  };
+  const RectangularFunctions<S> A{rows, cols, calling(multiply), calling(multiply_transposed)};
+  return dictionary(unlocked([&] { return solve_svd<S>(A, asked.request); }), asked.watch);
 }
 
 nb::dict embed(Index nodes, const EdgesIn& edges, const std::optional<VectorIn<double>>& weights,
@@ -432,16 +524,23 @@ template <class S>
 void bind_solves(nb::module_& m) {
   using nb::arg;
   m.def("pca_dense", &pca_dense<S>, arg("data").noconvert(), arg("options"), arg("center"),
-        arg("wished_accuracy").none(), arg("noise").none(), arg("start").noconvert().none(), arg("callback").none());
+        arg("wished_accuracy").none(), arg("noise").none(), arg("start").noconvert().none(), arg("callback").none(),
+        arg("weights").noconvert().none() = nb::none());
   m.def("pca_sparse", &pca_sparse<S>, arg("row_start").noconvert(), arg("columns").noconvert(),
         arg("values").noconvert(), arg("cols"), arg("options"), arg("center"), arg("wished_accuracy").none(),
-        arg("noise").none(), arg("start").noconvert().none(), arg("callback").none());
+        arg("noise").none(), arg("start").noconvert().none(), arg("callback").none(),
+        arg("weights").noconvert().none() = nb::none());
   m.def("eigs_dense", &eigs_dense<S>, arg("matrix").noconvert(), arg("options"), arg("shift"), arg("psd"),
         arg("noisy").none(), arg("noise").none(), arg("start").noconvert().none(), arg("reference").noconvert().none(),
         arg("callback").none());
   m.def("eigs_sparse", &eigs_sparse<S>, arg("row_start").noconvert(), arg("columns").noconvert(),
         arg("values").noconvert(), arg("cols"), arg("options"), arg("shift"), arg("psd"), arg("noisy").none(),
         arg("noise").none(), arg("start").noconvert().none(), arg("reference").noconvert().none(),
+        arg("callback").none());
+  m.def("svd_dense", &svd_dense<S>, arg("matrix").noconvert(), arg("options"), arg("start").noconvert().none(),
+        arg("callback").none());
+  m.def("svd_sparse", &svd_sparse<S>, arg("row_start").noconvert(), arg("columns").noconvert(),
+        arg("values").noconvert(), arg("cols"), arg("options"), arg("start").noconvert().none(),
         arg("callback").none());
 }
 
@@ -463,6 +562,12 @@ void bind_solve(nb::module_& m) {
           arg("noisy").none(), arg("noise").none(), arg("start").noconvert().none(),
           arg("reference").noconvert().none(), arg("callback").none());
   };
+  const auto bind_svd_function = [&m]<class S>(const char* name, S) {
+    m.def(name, &svd_function<S>, arg("multiply"), arg("multiply_transposed"), arg("rows"), arg("cols"), arg("options"),
+          arg("start").noconvert().none(), arg("callback").none());
+  };
+  bind_svd_function("svd_function_double", double{});
+  bind_svd_function("svd_function_single", float{});
   bind_function("eigs_function_double", double{});
   bind_function("eigs_function_single", float{});
   m.def("embed", &embed, arg("nodes"), arg("edges").noconvert(), arg("weights").noconvert().none(), arg("options"),

@@ -90,15 +90,16 @@ def test_the_number_type_is_that_of_the_matrix(problem, kind, form):
     assert info.tolerance == pytest.approx(1e-5 if kind == np.float32 else 1e-10)
 
 
-def test_a_shift_finds_the_top_of_an_indefinite_matrix():
+def test_the_top_of_an_indefinite_matrix_is_found_with_a_shift_or_without():
     A, expected = planted(np.linspace(3, -2, 30), seed=12)
 
-    with pytest.raises(hearsay.DataError, match="negative eigenvalue"):
-        hearsay.eigsh(A, 2)
-    values, vectors, _ = hearsay.eigsh(A, 2, shift=2.5)
+    for keywords in [{}, {"shift": 2.5}, {"method": "anpm"}, {"method": "anpm", "shift": 2.5}]:
+        values, vectors, _ = hearsay.eigsh(A, 2, **keywords)
 
-    assert np.allclose(values, np.linspace(3, -2, 30)[:2], rtol=1e-8)
-    assert sin_theta(expected[:, :2], vectors) <= 1e-7
+        assert np.allclose(values, np.linspace(3, -2, 30)[:2], rtol=1e-8)
+        assert sin_theta(expected[:, :2], vectors) <= 1e-7
+    with pytest.raises(hearsay.DataError, match="negative eigenvalue"):
+        hearsay.eigsh(A, 2, method="anpm", momentum=0.1)
 
 
 def test_a_known_answer_is_compared_at_every_iteration(problem):

@@ -131,3 +131,36 @@ def test_a_plan_counts_the_products_that_averages_need():
     assert "10000 columns" in str(plan)
     assert hearsay.plan(dimension=1000, rank=10, lambda_k=1, lambda_next=0.99).products is None
     assert hearsay.theory.products_at_statistical_limit(1e-5, 10, 1.0, 0.99, 1e-4) == pytest.approx(10000)
+
+
+def rounded_to_bits(block, bits):
+    step = np.abs(block).max() / 2 ** (bits - 1)
+    return np.round(block / step) * step
+
+
+def test_errors_that_are_the_same_every_time_average_out_when_the_block_is_turned():
+    A, vectors = planted(SPECTRUM)
+    truth = vectors[:, :3]
+
+    def product(X):
+        return rounded_to_bits(A @ rounded_to_bits(X, 8), 8)
+
+    as_it_is = hearsay.eigsh(product, 3, n=80, psd=True, noisy=True, products=4000)
+    turned = hearsay.eigsh(product, 3, n=80, psd=True, noisy="approximate", products=4000)
+    by_hand = hearsay.eigsh(product, 3, n=80, psd=True, noisy=True, turn="rotations", products=4000)
+
+    assert any("random rotations" in note for note in turned.info.notes)
+    assert not any("random" in note for note in as_it_is.info.notes)
+    assert sin_theta(truth, turned.vectors) < sin_theta(truth, as_it_is.vectors) / 2
+    assert turned.info.error_bar.kind == "calibrated"
+    assert 1 / 3 <= turned.info.error_bar.sin_theta / sin_theta(truth, turned.vectors) <= 3
+    assert np.array_equal(turned.vectors, by_hand.vectors)
+
+
+def test_words_for_noisy_and_turn_are_checked():
+    A, _ = planted(SPECTRUM)
+
+    with pytest.raises(hearsay.InvalidArgument, match=r'noisy = \'rough\': must be True, False, None or "approximate"'):
+        hearsay.eigsh(A, 3, noisy="rough")
+    with pytest.raises(hearsay.InvalidArgument, match="turn = sideways: must be one of"):
+        hearsay.eigsh(A, 3, turn="sideways")

@@ -15,7 +15,8 @@ TABLE = {record["name"]: record for record in _core.option_table()}
 # What Python has beside the table: objects instead of files, and what only objects can say.
 BESIDE_THE_TABLE = {
     "PCA": {"warm_start", "whiten", "callback", "verbose"},
-    "eigsh": {"A", "n", "noisy", "callback", "verbose"},
+    "eigsh": {"A", "n", "noisy", "callback", "verbose"}
+    | {"v0", "ncv", "maxiter", "return_eigenvectors", "M", "sigma", "Minv", "OPinv", "mode", "rng"},  # SciPy's
     "SpectralEmbedding": {"callback", "verbose"},
     "SpectralClustering": {"n_components", "n_clusters", "callback", "verbose"},
     "DecentralizedPCA": {"callback", "verbose"},
@@ -131,7 +132,7 @@ def test_what_the_tables_range_excludes_is_refused(keyword, value, samples):
 def test_messages_name_keywords_and_not_flags(samples):
     A = np.diag([1.0, 0.5, -3.0])
     refusals = {
-        r"add a shift of at least its magnitude \(shift\)$": lambda: hearsay.eigsh(A, 1),
+        r"add a shift of at least its magnitude \(shift\)$": lambda: hearsay.eigsh(A, 1, momentum=0.1),
         "^method = npm: has no momentum; leave momentum out, or use method anpm$": lambda: hearsay.PCA(
             2, method="npm", momentum=0.1
         ).fit(samples),

@@ -49,6 +49,8 @@ def test_docstrings_have_examples():
         "DecentralizedPCA",
         "SpectralEmbedding",
         "SpectralClustering",
+        "TruncatedSVD",
+        "svds",
         "eigsh",
         "plan",
         "gossip",

@@ -19,6 +19,10 @@ CANDIDATES = [
     hearsay.PCA(1),
     hearsay.PCA(0.9),
     hearsay.PCA(1, whiten=True),
+    hearsay.PCA(1, standardize=True),
+    hearsay.PCA(1, missing="mean"),
+    hearsay.PCA(1, missing="em"),
+    hearsay.PCA(1, missing="drop-rows", standardize=True),
     hearsay.PCA(1, center=False, momentum="none", max_iter=20000),
     hearsay.PCA(1, warm_start=True, precision="double"),
 ]
@@ -95,7 +99,7 @@ def test_a_warm_start_takes_fewer_iterations(samples):
     [
         ("n_components", 0, "n_components = 0: must be an int from 1 to 20"),
         ("n_components", 21, "n_components = 21: must be an int from 1 to 20"),
-        ("n_components", "mle", "n_components = 'mle': must be"),
+        ("n_components", "mel", "n_components = 'mel': must be"),
         ("n_components", 1.5, "n_components = 1.5: must be"),
         ("tol", -1e-3, "tol = -0.001: must be finite and positive"),
         ("tol", float("nan"), "tol = nan: must be a finite number"),

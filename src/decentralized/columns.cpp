@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <map>
 
+#include "decentralized/columns.hpp"
 #include "hearsay/decentralized_on_ranks.hpp"
 #include "hearsay/error.hpp"
 #include "network/bytes.hpp"
@@ -13,6 +13,7 @@ namespace hearsay {
 
 using detail::ByteReader;
 using detail::ByteWriter;
+using detail::Header;
 
 namespace {
 
@@ -21,32 +22,8 @@ using Names = std::vector<std::string>;
 constexpr const char* way_out =
     "give all shards the same header, or match columns by their place (columns = by-position)";
 
-struct Header {
-  Index agent = std::numeric_limits<Index>::max();
-  std::string shard;
-  Names columns;
-};
-
 std::string name_of(const Shards& shards, std::size_t i) {
   return i < shards.names.size() ? shards.names[i] : fmt::format("shard {}", shards.local[i]);
-}
-
-// The first agent's, at every rank.
-Header first_header(Transport& ranks, const Shards& shards) {
-  ByteWriter here;
-  for (std::size_t i = 0; i < shards.local.size(); ++i) {
-    if (shards.local[i] != 0) continue;
-    here.put(std::string_view(name_of(shards, i)));
-    for (const std::string& column : shards.columns[i]) here.put(std::string_view(column));
-  }
-  Header first;
-  for (const std::string& said : ranks.gather_everywhere(here.bytes())) {
-    if (said.empty()) continue;
-    ByteReader reader(said);
-    first = {.agent = 0, .shard = reader.text(), .columns = {}};
-    while (!reader.at_end()) first.columns.push_back(reader.text());
-  }
-  return first;
 }
 
 // Where each of the wanted columns lies in this shard.
@@ -75,23 +52,47 @@ std::vector<Index> places_of(const Header& wanted, const Names& columns, const s
 
 }  // namespace
 
+std::string detail::header_of(const Shards& shards) {
+  ByteWriter here;
+  for (std::size_t i = 0; i < shards.local.size(); ++i) {
+    if (shards.local[i] != 0) continue;
+    here.put(std::string_view(name_of(shards, i)));
+    for (const std::string& column : shards.columns[i]) here.put(std::string_view(column));
+  }
+  return here.bytes();
+}
+
+Header detail::header_from(std::span<const std::string> said) {
+  Header first;
+  for (const std::string& bytes : said) {
+    if (bytes.empty()) continue;
+    ByteReader reader(bytes);
+    first = {.shard = reader.text(), .columns = {}};
+    while (!reader.at_end()) first.columns.push_back(reader.text());
+  }
+  return first;
+}
+
+std::vector<std::string> detail::bring_into_order(Shards& shards, const Header& wanted) {
+  std::vector<std::string> moved;
+  for (std::size_t i = 0; i < shards.local.size(); ++i) {
+    if (shards.columns[i] == wanted.columns) continue;
+    const std::vector<Index> places = places_of(wanted, shards.columns[i], name_of(shards, i));
+    Block<double> aligned(shards.rows[i].rows(), static_cast<Index>(places.size()));
+    for (std::size_t j = 0; j < places.size(); ++j) aligned.col(static_cast<Index>(j)) = shards.rows[i].col(places[j]);
+    shards.rows[i] = std::move(aligned);
+    shards.columns[i] = wanted.columns;
+    moved.push_back(name_of(shards, i));
+  }
+  return moved;
+}
+
 std::vector<std::string> align_columns(Transport& ranks, Shards& shards, ColumnMatch match) {
   std::vector<std::string> moved;
   if (match == ColumnMatch::by_position) return moved;
   shards.columns.resize(shards.local.size());
-  const Header wanted = first_header(ranks, shards);
-  ranks.everywhere([&] {
-    for (std::size_t i = 0; i < shards.local.size(); ++i) {
-      if (shards.columns[i] == wanted.columns) continue;
-      const std::vector<Index> places = places_of(wanted, shards.columns[i], name_of(shards, i));
-      Block<double> aligned(shards.rows[i].rows(), static_cast<Index>(places.size()));
-      for (std::size_t j = 0; j < places.size(); ++j)
-        aligned.col(static_cast<Index>(j)) = shards.rows[i].col(places[j]);
-      shards.rows[i] = std::move(aligned);
-      shards.columns[i] = wanted.columns;
-      moved.push_back(name_of(shards, i));
-    }
-  });
+  const Header wanted = detail::header_from(ranks.gather_everywhere(detail::header_of(shards)));
+  ranks.everywhere([&] { moved = detail::bring_into_order(shards, wanted); });
   ByteWriter here;
   for (const std::string& shard : moved) here.put(std::string_view(shard));
   moved.clear();

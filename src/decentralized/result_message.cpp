@@ -26,6 +26,53 @@ std::vector<Index> get_numbers(ByteReader& reader) {
   return numbers;
 }
 
+void put_traffic(ByteWriter& writer, const Traffic& traffic) {
+  for (const std::int64_t count : {traffic.rounds, traffic.control_rounds, traffic.messages, traffic.bytes})
+    writer.put(count);
+}
+
+Traffic get_traffic(ByteReader& reader) {
+  Traffic traffic;
+  for (std::int64_t* count : {&traffic.rounds, &traffic.control_rounds, &traffic.messages, &traffic.bytes})
+    *count = reader.get<std::int64_t>();
+  return traffic;
+}
+
+void put_faults(ByteWriter& writer, const FaultCounts& faults) {
+  for (const std::int64_t count :
+       {faults.drops, faults.losses, faults.late, faults.waited_rounds, faults.crashes, faults.rejoins, faults.cut_off,
+        faults.fallbacks, faults.control_messages, faults.control_bytes})
+    writer.put(count);
+}
+
+FaultCounts get_faults(ByteReader& reader) {
+  FaultCounts faults;
+  for (std::int64_t* count :
+       {&faults.drops, &faults.losses, &faults.late, &faults.waited_rounds, &faults.crashes, &faults.rejoins,
+        &faults.cut_off, &faults.fallbacks, &faults.control_messages, &faults.control_bytes})
+    *count = reader.get<std::int64_t>();
+  return faults;
+}
+
+constexpr std::size_t entry_bytes = 8 * sizeof(std::int64_t);
+
+void put_entry(ByteWriter& writer, const DecentralizedEntry& entry) {
+  for (const std::int64_t count : {std::int64_t{entry.t}, entry.rounds, entry.bytes, std::int64_t{entry.rounds_next}})
+    writer.put(count);
+  for (const double number : {entry.residual, entry.disagreement, entry.momentum, entry.sin_theta}) writer.put(number);
+}
+
+DecentralizedEntry get_entry(ByteReader& reader) {
+  DecentralizedEntry entry;
+  entry.t = reader.get<std::int64_t>();
+  entry.rounds = reader.get<std::int64_t>();
+  entry.bytes = reader.get<std::int64_t>();
+  entry.rounds_next = reader.get<std::int64_t>();
+  for (double* number : {&entry.residual, &entry.disagreement, &entry.momentum, &entry.sin_theta})
+    *number = reader.get<double>();
+  return entry;
+}
+
 // What a bar of agents has; the rest is of one process's averages.
 void put_bar(ByteWriter& writer, const ErrorBar& bar) {
   writer.put(bar.kind);
@@ -53,7 +100,7 @@ ErrorBar get_bar(ByteReader& reader) {
 
 }  // namespace
 
-void put_agents(ByteWriter& writer, const RankNetwork& net, const DecentralizedResult& result) {
+void put_agents(ByteWriter& writer, NetworkRef net, const DecentralizedResult& result) {
   writer.put(static_cast<std::uint64_t>(net.local_agents()));
   for (Index i = 0; i < net.local_agents(); ++i) {
     writer.put(net.agent(i));
@@ -95,8 +142,9 @@ void put_summary(ByteWriter& writer, const DecentralizedResult& result) {
   writer.put(result.nonnegative);
   writer.put(result.rounds_per_iteration);
   writer.put(result.restarts);
-  writer.put(result.traffic);
-  writer.put(result.message_noise);
+  put_traffic(writer, result.traffic);
+  writer.put(result.message_noise.last);
+  writer.put(result.message_noise.largest);
   writer.put(result.momentum);
   writer.put(result.damping);
   writer.put(result.columns);
@@ -104,7 +152,7 @@ void put_summary(ByteWriter& writer, const DecentralizedResult& result) {
   writer.put(result.products);
   writer.put(result.conservation_error);
   writer.put(result.digest);
-  writer.put(result.faults);
+  put_faults(writer, result.faults);
   put_numbers(writer, result.contributors);
   writer.put(static_cast<std::uint64_t>(result.epochs.size()));
   for (const Epoch& epoch : result.epochs) {
@@ -113,7 +161,7 @@ void put_summary(ByteWriter& writer, const DecentralizedResult& result) {
     put_numbers(writer, epoch.members);
   }
   writer.put(static_cast<std::uint64_t>(result.history.size()));
-  for (const DecentralizedEntry& entry : result.history) writer.put(entry);
+  for (const DecentralizedEntry& entry : result.history) put_entry(writer, entry);
   writer.put(static_cast<std::uint64_t>(result.notes.size()));
   for (const std::string& note : result.notes) writer.put(std::string_view(note));
 }
@@ -137,8 +185,9 @@ void get_summary(ByteReader& reader, DecentralizedResult& result) {
   result.nonnegative = reader.flag();
   result.rounds_per_iteration = reader.get<Index>();
   result.restarts = reader.get<Index>();
-  result.traffic = reader.get<Traffic>();
-  result.message_noise = reader.get<MessageNoise>();
+  result.traffic = get_traffic(reader);
+  result.message_noise.last = reader.get<double>();
+  result.message_noise.largest = reader.get<double>();
   result.momentum = reader.get<double>();
   result.damping = reader.choice(last_damping);
   result.columns = reader.get<Index>();
@@ -146,7 +195,7 @@ void get_summary(ByteReader& reader, DecentralizedResult& result) {
   result.products = reader.get<std::int64_t>();
   result.conservation_error = reader.get<double>();
   result.digest = reader.get<std::uint64_t>();
-  result.faults = reader.get<FaultCounts>();
+  result.faults = get_faults(reader);
   result.contributors = get_numbers(reader);
   result.epochs.resize(reader.count(sizeof(Index)));
   for (Epoch& epoch : result.epochs) {
@@ -154,8 +203,8 @@ void get_summary(ByteReader& reader, DecentralizedResult& result) {
     epoch.reason = reader.text();
     epoch.members = get_numbers(reader);
   }
-  result.history.resize(reader.count(sizeof(DecentralizedEntry)));
-  for (DecentralizedEntry& entry : result.history) entry = reader.get<DecentralizedEntry>();
+  result.history.resize(reader.count(entry_bytes));
+  for (DecentralizedEntry& entry : result.history) entry = get_entry(reader);
   result.notes.resize(reader.count(sizeof(std::uint64_t)));
   for (std::string& note : result.notes) note = reader.text();
   reader.require_end();

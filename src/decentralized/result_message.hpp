@@ -1,10 +1,10 @@
-// What ranks tell each other of a run that ended: each agent's own, and the rest.
+// What ranks, or agents, tell each other of a run that ended: each agent's own, and the rest.
 #pragma once
 
 #include <vector>
 
 #include "hearsay/decentralized.hpp"
-#include "hearsay/rank_network.hpp"
+#include "hearsay/network.hpp"
 #include "network/bytes.hpp"
 
 namespace hearsay::detail {
@@ -18,7 +18,7 @@ struct AgentResult {
   std::uint64_t digest;
 };
 
-void put_agents(ByteWriter& writer, const RankNetwork& net, const DecentralizedResult& result);
+void put_agents(ByteWriter& writer, NetworkRef net, const DecentralizedResult& result);
 std::vector<AgentResult> get_agents(ByteReader& reader);
 
 /// Everything about the run that is not an agent's own; with it the message ends.

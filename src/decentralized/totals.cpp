@@ -3,25 +3,17 @@
 #include <algorithm>
 
 #include "decentralized/scaling.hpp"
+#include "decentralized/totals.hpp"
 #include "hearsay/decentralized_on_ranks.hpp"
 #include "hearsay/error.hpp"
-#include "network/bytes.hpp"
 
 namespace hearsay {
 
 using detail::ByteReader;
 using detail::ByteWriter;
+using detail::ShardShape;
 
-namespace {
-
-struct ShardShape {
-  Index agent, rows, cols;
-  double largest;  // magnitude
-  std::string name;
-};
-
-// Of every agent, by agent, at every rank.
-std::vector<ShardShape> shapes_of(Transport& ranks, const Shards& shards) {
+std::string detail::shapes_of(const Shards& shards) {
   ByteWriter here;
   for (std::size_t i = 0; i < shards.local.size(); ++i) {
     here.put(shards.local[i]);
@@ -30,8 +22,12 @@ std::vector<ShardShape> shapes_of(Transport& ranks, const Shards& shards) {
     here.put(detail::largest_magnitude(shards.rows[i]));
     here.put(std::string_view(i < shards.names.size() ? shards.names[i] : fmt::format("shard {}", shards.local[i])));
   }
+  return here.bytes();
+}
+
+std::vector<ShardShape> detail::shapes_from(std::span<const std::string> said) {
   std::vector<ShardShape> shapes;
-  for (const std::string& bytes : ranks.gather_everywhere(here.bytes()))
+  for (const std::string& bytes : said)
     for (ByteReader reader(bytes); !reader.at_end();) {
       ShardShape& shape = shapes.emplace_back();
       shape.agent = reader.get<Index>();
@@ -45,7 +41,11 @@ std::vector<ShardShape> shapes_of(Transport& ranks, const Shards& shards) {
   return shapes;
 }
 
-void validate(const std::vector<ShardShape>& shapes, Index agents) {
+namespace {
+
+constexpr Index most_rows = Index{1} << 53;
+
+void validate_shapes(const std::vector<ShardShape>& shapes, Index agents) {
   require(agents >= 1, fmt::format("agents = {}: must be at least 1", agents));
   for (Index i = 0; i < agents; ++i) {
     const auto held = std::count_if(shapes.begin(), shapes.end(), [&](const ShardShape& s) { return s.agent == i; });
@@ -56,6 +56,10 @@ void validate(const std::vector<ShardShape>& shapes, Index agents) {
   require(stray == shapes.end(),
           fmt::format("{} belongs to agent {}: must lie in [0, {})", stray == shapes.end() ? "" : stray->name,
                       stray == shapes.end() ? 0 : stray->agent, agents));
+  for (const ShardShape& shape : shapes)
+    if (!(shape.rows >= 0 && shape.rows < most_rows && shape.cols >= 0 && shape.largest >= 0))
+      throw CommunicationError(fmt::format("{} has {} x {} numbers up to {}: none of these must be negative",
+                                           shape.name, shape.rows, shape.cols, shape.largest));
   for (const ShardShape& shape : shapes)
     if (shape.cols != shapes.front().cols)
       throw DataError(fmt::format("{} has {} columns: must have {}, as {} has", shape.name, shape.cols,
@@ -78,8 +82,8 @@ void require_row(const Block<double>& block, Index columns, const std::string& w
     throw CommunicationError(fmt::format("{} of {} x {}: must be 1 x {}", what, block.rows(), block.cols(), columns));
 }
 
-// The sums of everyone's rows, by agent, from what each rank told rank 0.
-std::vector<Block<double>> sums_by_agent(const std::vector<std::string>& told, const ShardTotals& totals) {
+// The sums of everyone's rows, by agent, from what each rank told.
+std::vector<Block<double>> sums_by_agent(std::span<const std::string> told, const ShardTotals& totals) {
   std::vector<Block<double>> sums(totals.sizes.size());
   for (std::size_t rank = 0; rank < told.size(); ++rank)
     for (ByteReader reader(told[rank]); !reader.at_end();) {
@@ -100,13 +104,8 @@ std::vector<Block<double>> sums_by_agent(const std::vector<std::string>& told, c
 
 }  // namespace
 
-ShardTotals totals_of(Transport& ranks, const Shards& shards) {
-  ranks.everywhere([&] {
-    require(shards.local.size() == shards.rows.size(),
-            fmt::format("{} shards for {} agents: must be one each", shards.rows.size(), shards.local.size()));
-  });
-  const std::vector<ShardShape> shapes = shapes_of(ranks, shards);
-  validate(shapes, shards.agents);
+ShardTotals detail::sizes_of(const std::vector<ShardShape>& shapes, Index agents) {
+  validate_shapes(shapes, agents);
   ShardTotals totals{.dimension = shapes.front().cols, .samples = 0, .mean = {}, .exponent = 0, .sizes = {}};
   double largest = 0;
   for (const ShardShape& shape : shapes) {
@@ -118,21 +117,37 @@ ShardTotals totals_of(Transport& ranks, const Shards& shards) {
     throw DataError(fmt::format("{} shards, the first of them {}: at least one must have a row", shapes.size(),
                                 shapes.front().name));
   totals.exponent = data_exponent(largest);
+  return totals;
+}
 
+std::string detail::sums_of(const Shards& shards, const ShardTotals& totals) {
   ByteWriter here;
   for (std::size_t i = 0; i < shards.local.size(); ++i) {
     here.put(shards.local[i]);
     here.put(sum_of_rows(shards.rows[i], totals.exponent));
   }
-  const std::vector<std::string> told = ranks.gather(here.bytes());
+  return here.bytes();
+}
+
+Block<double> detail::mean_from(std::span<const std::string> told, const ShardTotals& totals) {
+  Block<double> total = Block<double>::Zero(1, totals.dimension);
+  for (const Block<double>& sum : sums_by_agent(told, totals)) total += sum;
+  total /= static_cast<double>(totals.samples);
+  divide_by_power(total, -totals.exponent);
+  return total;
+}
+
+ShardTotals totals_of(Transport& ranks, const Shards& shards) {
+  ranks.everywhere([&] {
+    require(shards.local.size() == shards.rows.size(),
+            fmt::format("{} shards for {} agents: must be one each", shards.rows.size(), shards.local.size()));
+  });
+  ShardTotals totals =
+      detail::sizes_of(detail::shapes_from(ranks.gather_everywhere(detail::shapes_of(shards))), shards.agents);
+  const std::vector<std::string> told = ranks.gather(detail::sums_of(shards, totals));
   ByteWriter agreed;
   ranks.everywhere([&] {
-    if (ranks.rank() != 0) return;
-    Block<double> total = Block<double>::Zero(1, totals.dimension);
-    for (const Block<double>& sum : sums_by_agent(told, totals)) total += sum;
-    total /= static_cast<double>(totals.samples);
-    detail::divide_by_power(total, -totals.exponent);
-    agreed.put(total);
+    if (ranks.rank() == 0) agreed.put(detail::mean_from(told, totals));
   });
   const std::string said = ranks.broadcast(agreed.bytes());
   const Block<double> mean = ByteReader(said).block();

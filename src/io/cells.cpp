@@ -1,8 +1,19 @@
 #include "io/cells.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace hearsay::io {
+
+bool is_missing(const Cell& cell) {
+  constexpr std::string_view words[] = {"", "na", "n/a", "nan", "null", "none", "#n/a", "?", "."};
+  std::string text(trimmed(cell.text));
+  constexpr std::size_t longest = 4;
+  if (text.size() > longest) return false;
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return std::find(std::begin(words), std::end(words), text) != std::end(words);
+}
 
 std::string unescaped(const Cell& cell) {
   std::string text(cell.text);

@@ -15,6 +15,9 @@ struct Cell {
 
 inline constexpr std::string_view broken_quotes = "the quotes do not close around this cell";
 
+/// Whether a cell holds one of the words for nothing, or nothing.
+bool is_missing(const Cell& cell);
+
 /// The text with doubled quotes made single.
 std::string unescaped(const Cell& cell);
 

@@ -49,7 +49,7 @@ Data read_data(const std::filesystem::path& path, const TableOptions& options) {
   InputFile file(path);
   switch (kind_of(file)) {
     case FileKind::npy:
-      return data_from(read_npy_from(source_of(file)), options, file.name());
+      return data_from(read_npy_from(source_of(file), options), options, file.name());
     case FileKind::matrix_market:
       return data_from(read_matrix_market_from(source_of(file)), options, file.name());
     case FileKind::table:

@@ -23,7 +23,7 @@ std::span<char> bytes_of(std::span<S> numbers) {
 
 // A piece at a time, checked while it is in cache; numbers of our own type go straight to their place.
 template <class S>
-void read_c_order(const NpyHeader& header, const ByteSource& source, Block<S>& values) {
+void read_c_order(const NpyHeader& header, const ByteSource& source, Block<S>& values, const NpyMissing& missing) {
   constexpr std::size_t piece = 1 << 16;
   const bool same_type = header.kind == 'f' && header.item_bytes == sizeof(S) && !header.swapped;
   std::vector<char> stored(same_type ? 0 : piece * header.item_bytes);
@@ -36,13 +36,14 @@ void read_c_order(const NpyHeader& header, const ByteSource& source, Block<S>& v
       pull_npy(header, source, std::span(stored).first(part.size() * header.item_bytes));
       convert_npy(header, stored.data(), part.size(), part.data());
     }
-    require_finite(std::span<const S>(part), done, header.cols, source.name);
+    require_finite(std::span<const S>(part), done, header.cols, source.name, missing);
   }
 }
 
 // Sixteen columns at a time, so that what is written to a row fills whole cache lines.
 template <class S>
-void read_fortran_order(const NpyHeader& header, const ByteSource& source, Block<S>& values) {
+void read_fortran_order(const NpyHeader& header, const ByteSource& source, Block<S>& values,
+                        const NpyMissing& missing) {
   constexpr Index panel = 16;
   const auto rows = static_cast<std::size_t>(header.rows);
   require_memory(rows * static_cast<std::size_t>(std::min(panel, header.cols)), header.item_bytes + sizeof(S),
@@ -57,19 +58,19 @@ void read_fortran_order(const NpyHeader& header, const ByteSource& source, Block
     values.middleCols(j, width) = columns.leftCols(width);
   }
   require_finite(std::span<const S>(values.data(), static_cast<std::size_t>(values.size())), 0, header.cols,
-                 source.name);
+                 source.name, missing);
 }
 
 template <class S>
-Block<S> read_values(const NpyHeader& header, const ByteSource& source) {
+Block<S> read_values(const NpyHeader& header, const ByteSource& source, const NpyMissing& missing) {
   require_memory(header.data_bytes / header.item_bytes, sizeof(S), source.name);
   Block<S> values(header.rows, header.cols);
   expect_to_fill(values.data(), static_cast<std::size_t>(values.size()) * sizeof(S));
   const bool orders_agree = header.rows == 1 || header.cols == 1;
   if (header.fortran_order && !orders_agree)
-    read_fortran_order(header, source, values);
+    read_fortran_order(header, source, values, missing);
   else
-    read_c_order(header, source, values);
+    read_c_order(header, source, values, missing);
   require_npy_end(source);
   return values;
 }
@@ -95,10 +96,11 @@ void write_values(const std::filesystem::path& path, const ConstBlockView<S>& va
 
 }  // namespace
 
-FloatOrDouble read_npy_from(const ByteSource& source) try {
+FloatOrDouble read_npy_from(const ByteSource& source, const TableOptions& options) try {
   const NpyHeader header = read_npy_header(source);
-  if (header.is_float()) return read_values<float>(header, source);
-  return read_values<double>(header, source);
+  const NpyMissing missing{options.missing, options.missing_hint};
+  if (header.is_float()) return read_values<float>(header, source, missing);
+  return read_values<double>(header, source, missing);
 } catch (const std::bad_alloc&) {
   throw DataError(fmt::format("{}: there is not enough memory for its numbers", source.name));
 }

@@ -125,19 +125,24 @@ void require_npy_end(const ByteSource& source) {
 }
 
 template <class S>
-void require_finite(std::span<const S> numbers, std::uint64_t first, Index cols, std::string_view name) {
+void require_finite(std::span<const S> numbers, std::uint64_t first, Index cols, std::string_view name,
+                    const NpyMissing& missing) {
   // Zero times a finite number is zero; anything else leaves its mark on the sum. This vectorises, a search does not.
   const Eigen::Map<const Eigen::ArrayX<S>> x(numbers.data(), static_cast<Index>(numbers.size()));
   if ((x * S(0)).sum() == S(0)) return;
-  const auto found = std::find_if(numbers.begin(), numbers.end(), [](S number) { return !std::isfinite(number); });
+  const auto found = std::find_if(numbers.begin(), numbers.end(), [&missing](S number) {
+    return std::isinf(number) || (std::isnan(number) && !missing.allowed);
+  });
+  if (found == numbers.end()) return;
   const std::uint64_t at = first + static_cast<std::uint64_t>(found - numbers.begin());
-  throw DataError(fmt::format("{}: row {}, column {} is {}", name, at / static_cast<std::uint64_t>(cols) + 1,
-                              at % static_cast<std::uint64_t>(cols) + 1, *found));
+  throw DataError(fmt::format("{}: row {}, column {} is {}{}", name, at / static_cast<std::uint64_t>(cols) + 1,
+                              at % static_cast<std::uint64_t>(cols) + 1, *found,
+                              std::isnan(*found) ? missing.hint : ""));
 }
 
 template void convert_npy(const NpyHeader&, const char*, std::size_t, float*);
 template void convert_npy(const NpyHeader&, const char*, std::size_t, double*);
-template void require_finite(std::span<const float>, std::uint64_t, Index, std::string_view);
-template void require_finite(std::span<const double>, std::uint64_t, Index, std::string_view);
+template void require_finite(std::span<const float>, std::uint64_t, Index, std::string_view, const NpyMissing&);
+template void require_finite(std::span<const double>, std::uint64_t, Index, std::string_view, const NpyMissing&);
 
 }  // namespace hearsay::io

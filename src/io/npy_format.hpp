@@ -38,9 +38,16 @@ void pull_npy(const NpyHeader& header, const ByteSource& source, std::span<char>
 /// Throws DataError if anything follows the last number.
 void require_npy_end(const ByteSource& source);
 
-/// Throws DataError naming row and column, from 1, unless all numbers are finite. The first of them is number `first`
-/// of a C-order array with `cols` columns.
+/// What becomes of NaN, and what its refusal ends with.
+struct NpyMissing {
+  bool allowed = false;
+  std::string_view hint = {};
+};
+
+/// Throws DataError naming row and column, from 1, unless all numbers are finite, or missing where they may be. The
+/// first of them is number `first` of a C-order array with `cols` columns.
 template <class S>
-void require_finite(std::span<const S> numbers, std::uint64_t first, Index cols, std::string_view name);
+void require_finite(std::span<const S> numbers, std::uint64_t first, Index cols, std::string_view name,
+                    const NpyMissing& missing = {});
 
 }  // namespace hearsay::io

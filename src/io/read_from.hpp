@@ -10,7 +10,7 @@
 namespace hearsay::io {
 
 Table read_table_from(ByteSource source, const TableOptions& options);
-FloatOrDouble read_npy_from(const ByteSource& source);
+FloatOrDouble read_npy_from(const ByteSource& source, const TableOptions& options = {});
 MatrixMarket read_matrix_market_from(ByteSource source);
 EdgeList read_edge_list_from(ByteSource source);
 

@@ -38,7 +38,11 @@ class TableRows final : public RowSource<double> {
 class NpyRows final : public RowSource<double> {
  public:
   NpyRows(InputFile file, const TableOptions& options)
-      : file_(std::move(file)), source_(source_of(file_)), header_(read_npy_header(source_)) {
+      : file_(std::move(file)),
+        source_(source_of(file_)),
+        header_(read_npy_header(source_)),
+        missing_(options.missing),
+        missing_hint_(options.missing_hint) {
     if (header_.fortran_order && header_.rows > 1 && header_.cols > 1)
       throw DataError(
           fmt::format("{}: is in Fortran order, column by column, and cannot be read row by row; "
@@ -77,7 +81,7 @@ class NpyRows final : public RowSource<double> {
   void take_row(const char* stored, double* out) {
     convert_npy(header_, stored, row_.size(), row_.data());
     require_finite(std::span<const double>(row_), static_cast<std::uint64_t>(rows_read_ * header_.cols), header_.cols,
-                   file_.name());
+                   file_.name(), {missing_, missing_hint_});
     const Index label = label_ >= 0 ? label_ : header_.cols;
     std::copy(row_.begin(), row_.begin() + label, out);
     if (label_ >= 0) std::copy(row_.begin() + label + 1, row_.end(), out + label);
@@ -87,6 +91,8 @@ class NpyRows final : public RowSource<double> {
   InputFile file_;
   ByteSource source_;  // borrows file_
   NpyHeader header_;
+  bool missing_;
+  std::string missing_hint_;
   Index label_ = -1;
   Index rows_read_ = 0;
   std::size_t row_bytes_ = 0;
@@ -95,6 +101,12 @@ class NpyRows final : public RowSource<double> {
 };
 
 }  // namespace
+
+std::vector<std::string> column_names(const std::filesystem::path& path, const TableOptions& options) {
+  InputFile file(path);
+  if (kind_of(file) != FileKind::table) return {};
+  return TableReader(source_of(file), options).layout().column_names;
+}
 
 std::unique_ptr<RowSource<double>> open_rows(const std::filesystem::path& path, const TableOptions& options) {
   InputFile file(path);

@@ -65,6 +65,13 @@ bool looks_like_header(const std::vector<Cell>& first, const std::vector<Cell>& 
   return true;
 }
 
+// A row of which every cell is missing is no header: it would be lost in silence.
+bool holds_nothing(const std::vector<Cell>& cells, Index label_field) {
+  for (std::size_t i = 0; i < cells.size(); ++i)
+    if (static_cast<Index>(i) != label_field && !is_missing(cells[i])) return false;
+  return true;
+}
+
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -150,7 +157,8 @@ TableLayout detect_layout(const TextLine& first, std::string_view second, std::s
 
   const bool by_name = label_is_a_name(options.label_column);
   if (!by_name) layout.label_field = label_by_number(options.label_column, layout.fields, name);
-  layout.has_header = looks_like_header(cells, cells_of(second, layout.delimiter), layout.label_field);
+  layout.has_header = looks_like_header(cells, cells_of(second, layout.delimiter), layout.label_field) &&
+                      !(options.missing && holds_nothing(cells, layout.label_field));
   if (by_name && std::all_of(cells.begin(), cells.end(), is_number) && !layout.has_header)
     label_by_number(options.label_column, layout.fields, name);  // throws: there are no names
   layout.has_header = layout.has_header || by_name;

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 
 #include "hearsay/error.hpp"
 
 namespace hearsay::io {
 
-TableReader::TableReader(ByteSource source, const TableOptions& options) : lines_(std::move(source)) {
+TableReader::TableReader(ByteSource source, const TableOptions& options)
+    : lines_(std::move(source)), missing_(options.missing), missing_hint_(options.missing_hint) {
   read_opening();
   if (opening_.empty()) throw DataError(fmt::format("{}: holds no numbers", lines_.name()));
   layout_ = detect_layout(opening_[0], opening_.size() > 1 ? opening_[1].text : "", lines_.name(), options);
@@ -57,10 +59,7 @@ void TableReader::parse(std::string_view line, Index number, double* row, std::s
     } else {
       double value = 0;
       if (!cursor.take_number(value)) value = parse_slowly(cursor, number, field);
-      if (!std::isfinite(value))
-        fail_at(lines_.name(), number, field + 1,
-                std::isnan(value) ? "the value is NaN, not a finite number"
-                                  : "the value is infinite, or too large for a double");
+      if (!std::isfinite(value)) require_number(value, number, field);
       *row++ = value;
     }
     ++field;
@@ -71,16 +70,25 @@ void TableReader::parse(std::string_view line, Index number, double* row, std::s
                         opening_.front().number));
 }
 
+void TableReader::require_number(double value, Index line, Index field) const {
+  if (std::isnan(value) && missing_) return;
+  fail_at(lines_.name(), line, field + 1,
+          std::isnan(value) ? "the value is NaN, not a finite number" + missing_hint_
+                            : "the value is infinite, or too large for a double");
+}
+
 double TableReader::parse_slowly(CellCursor& cursor, Index line, Index field) const {
   Cell cell;
   if (!cursor.take(cell)) fail_at(lines_.name(), line, field + 1, broken_quotes);
   const std::string_view text = trimmed(cell.text);
-  if (text.empty()) fail_at(lines_.name(), line, field + 1, "the cell is empty");
+  const bool nothing = is_missing(cell);
+  if (nothing && missing_) return std::numeric_limits<double>::quiet_NaN();
+  if (text.empty()) fail_at(lines_.name(), line, field + 1, "the cell is empty" + missing_hint_);
   double value = 0;
   if (to_number(text, value)) return value;
   const bool in_first_line = line == opening_.front().number;
   fail_at(lines_.name(), line, field + 1,
-          fmt::format("{} is not a number{}", shown(text),
+          fmt::format("{} is not a number{}{}", shown(text), nothing ? missing_hint_ : "",
                       in_first_line ? " (and the line is no header, because it holds numbers too)" : ""));
 }
 

@@ -259,6 +259,8 @@ struct CsrStep {
   Size ldy;
 
   S scale(Size row) const { return row_scale ? row_scale[row] : S(1); }
+  // Without a shift any row will do: a matrix of more rows than columns has no such row of X.
+  const S* X_row(Size row) const { return shift != S(0) ? X + row * ldx : X; }
   const S* Z_row(Size row) const { return Z ? Z + row * ldz : nullptr; }
   CsrStep from_column(Size c) const {
     CsrStep moved = *this;
@@ -277,8 +279,8 @@ void csr_rows(Size first, Size last, Size p, const CsrStep<S>& step) {
   const std::int64_t end = step.row_start[last];
   for (Size i = first; i < last; ++i)
     csr_row<S, bytes, V>(step.row_start[i], step.row_start[i + 1], end, p, step.columns, step.values, step.scale(i),
-                         step.column_scale, step.shift, step.X + i * step.ldx, step.X, step.ldx, step.beta,
-                         step.Z_row(i), step.Y + i * step.ldy);
+                         step.column_scale, step.shift, step.X_row(i), step.X, step.ldx, step.beta, step.Z_row(i),
+                         step.Y + i * step.ldy);
 }
 
 // Fewer columns than a vector holds: narrower vectors, two at most; at last single numbers.
@@ -298,7 +300,7 @@ void csr_narrow(Size first, Size last, Size p, const CsrStep<S>& step) {
         if (step.column_scale) a *= step.column_scale[j];
         sum += a * step.X[j * step.ldx];
       }
-      S y = step.scale(i) * sum + step.shift * step.X[i * step.ldx];
+      S y = step.scale(i) * sum + step.shift * *step.X_row(i);
       if (step.Z) y -= step.beta * step.Z[i * step.ldz];
       step.Y[i * step.ldy] = y;
     }

@@ -1,6 +1,8 @@
-// Numbers and text as bytes, for messages between ranks that run the same program.
+// Numbers and text as bytes, for messages: little endian, whatever machine wrote them.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -15,11 +17,26 @@
 
 namespace hearsay::detail {
 
+template <class T>
+concept Plain = std::is_arithmetic_v<T> || std::is_enum_v<T>;
+
+/// From this machine's order of bytes to that of messages, or back.
+template <Plain T>
+void turn_bytes(T* numbers, std::size_t count) {
+  if constexpr (std::endian::native == std::endian::big)
+    for (std::size_t i = 0; i < count; ++i) {
+      auto* bytes = reinterpret_cast<char*>(numbers + i);
+      std::reverse(bytes, bytes + sizeof(T));
+    }
+}
+
 class ByteWriter {
  public:
-  template <class T>
-  requires std::is_trivially_copyable_v<T>
-  void put(const T& value) { bytes_.append(reinterpret_cast<const char*>(&value), sizeof(T)); }
+  template <Plain T>
+  void put(T value) {
+    turn_bytes(&value, 1);
+    bytes_.append(reinterpret_cast<const char*>(&value), sizeof(T));
+  }
 
   void put(std::string_view text) {
     put(static_cast<std::uint64_t>(text.size()));
@@ -29,7 +46,9 @@ class ByteWriter {
   void put(const Block<double>& block) {
     put(static_cast<std::int64_t>(block.rows()));
     put(static_cast<std::int64_t>(block.cols()));
+    const std::size_t before = bytes_.size();
     bytes_.append(reinterpret_cast<const char*>(block.data()), static_cast<std::size_t>(block.size()) * sizeof(double));
+    turn_bytes(reinterpret_cast<double*>(bytes_.data() + before), static_cast<std::size_t>(block.size()));
   }
 
   const std::string& bytes() const { return bytes_; }
@@ -39,15 +58,17 @@ class ByteWriter {
 };
 
 /// Borrows the bytes, which may come from a peer that is not what it should be. Throws CommunicationError where they
-/// end too early, or hold what cannot be.
+/// end too early, or hold what cannot be; `whose` bytes they are, for its message.
 class ByteReader {
  public:
-  explicit ByteReader(std::string_view bytes) : bytes_(bytes) {}
+  explicit ByteReader(std::string_view bytes, const char* whose = "a message between ranks")
+      : bytes_(bytes), whose_(whose) {}
 
-  template <class T>
-  requires std::is_trivially_copyable_v<T> T get() {
+  template <Plain T>
+  T get() {
     T value;
     std::memcpy(&value, cut(sizeof(T)).data(), sizeof(T));
+    turn_bytes(&value, 1);
     return value;
   }
 
@@ -83,6 +104,7 @@ class ByteReader {
     Block<double> block(rows, cols);
     const auto size = static_cast<std::size_t>(block.size()) * sizeof(double);
     if (size > 0) std::memcpy(block.data(), cut(size).data(), size);
+    turn_bytes(block.data(), static_cast<std::size_t>(block.size()));
     return block;
   }
 
@@ -93,18 +115,17 @@ class ByteReader {
   }
 
  private:
-  [[noreturn]] static void fail(const char* what) {
-    throw CommunicationError(std::string("a message between ranks holds ") + what);
-  }
+  [[noreturn]] void fail(const char* what) const { throw CommunicationError(std::string(whose_) + " holds " + what); }
 
   std::string_view cut(std::size_t count) {
-    if (count > bytes_.size()) throw CommunicationError("a message between ranks ends too early");
+    if (count > bytes_.size()) throw CommunicationError(std::string(whose_) + " ends too early");
     const std::string_view front = bytes_.substr(0, count);
     bytes_.remove_prefix(count);
     return front;
   }
 
   std::string_view bytes_;
+  const char* whose_;
 };
 
 }  // namespace hearsay::detail

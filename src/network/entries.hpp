@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <vector>
 
 #include "hearsay/csr.hpp"
 
@@ -20,6 +21,15 @@ void each_in_row(Matrix& W, Index i, const Visit& visit) {
 template <class Matrix, class Visit>
 void each_entry(Matrix& W, const Visit& visit) {
   for (Index i = 0; i < W.rows; ++i) each_in_row(W, i, [&](Index j, auto& value) { visit(i, j, value); });
+}
+
+/// Who has an entry in row i but i itself, ascending.
+inline std::vector<Index> neighbours_of(const CsrMatrix<double>& W, Index i) {
+  std::vector<Index> neighbours;
+  each_in_row(W, i, [&](Index j, double) {
+    if (j != i) neighbours.push_back(j);
+  });
+  return neighbours;
 }
 
 /// The entry in row i and column j, or null.

@@ -24,7 +24,10 @@ struct Failure {
 };
 
 std::string to_bytes(const Failure& failure);
-Failure failure_from(std::string_view bytes);
+Failure failure_from(std::string_view bytes, const char* whose = "a message between ranks");
+
+/// Throws an error of this kind.
+[[noreturn]] void raise(Failure::Kind kind, const std::string& message);
 
 /// As require_alike() sends them, and what it says of a rank whose are others.
 std::vector<Fact> facts_from(std::string_view bytes);

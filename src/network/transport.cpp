@@ -15,21 +15,6 @@ namespace hearsay {
 namespace detail {
 namespace {
 
-[[noreturn]] void raise(Failure::Kind kind, const std::string& message) {
-  switch (kind) {
-    case Failure::Kind::invalid_argument:
-      throw InvalidArgument(message);
-    case Failure::Kind::data_error:
-      throw DataError(message);
-    case Failure::Kind::communication_error:
-      throw CommunicationError(message);
-    case Failure::Kind::error:
-    case Failure::Kind::none:
-      break;
-  }
-  throw Error(message);
-}
-
 // The failure of the first rank, which is named unless all that took part say the same.
 Failure verdict(const std::vector<Failure>& failures) {
   const Failure* first = nullptr;
@@ -49,6 +34,21 @@ Failure verdict(const std::vector<Failure>& failures) {
 
 }  // namespace
 
+void raise(Failure::Kind kind, const std::string& message) {
+  switch (kind) {
+    case Failure::Kind::invalid_argument:
+      throw InvalidArgument(message);
+    case Failure::Kind::data_error:
+      throw DataError(message);
+    case Failure::Kind::communication_error:
+      throw CommunicationError(message);
+    case Failure::Kind::error:
+    case Failure::Kind::none:
+      break;
+  }
+  throw Error(message);
+}
+
 std::string to_bytes(const Failure& failure) {
   ByteWriter writer;
   writer.put(failure.kind);
@@ -57,8 +57,8 @@ std::string to_bytes(const Failure& failure) {
   return writer.bytes();
 }
 
-Failure failure_from(std::string_view bytes) {
-  ByteReader reader(bytes);
+Failure failure_from(std::string_view bytes, const char* whose) {
+  ByteReader reader(bytes, whose);
   Failure failure;
   failure.kind = reader.choice(Failure::Kind::communication_error);
   failure.origin = reader.get<int>();

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -10,49 +11,176 @@
 
 namespace hearsay {
 
-template <class S>
-SparseCovariance<S>::SparseCovariance(CsrView<S> data, bool center) : data_(data) {
-  const Index m = data.rows, d = data.cols;
-  require(m > 0 && d > 0, fmt::format("data of {} x {}: must have at least one row and one column", m, d));
-  divisor_ = center ? std::max<double>(1.0, static_cast<double>(m) - 1) : static_cast<double>(m);
-  mean_ = shift_ = Vector<S>::Zero(d);
-  if (!center) return;
+namespace {
 
-  // Against a provisional shift (each column's first stored entry), so that a column with a large offset keeps its
-  // digits.
-  Vector<double> provisional = Vector<double>::Zero(d), sum = Vector<double>::Zero(d), count = Vector<double>::Zero(d);
-  for (std::size_t e = 0; e < data.columns.size(); ++e) {
+double row_weight(std::span<const double> weights, Index row) {
+  return weights.empty() ? 1.0 : weights[static_cast<std::size_t>(row)];
+}
+
+// What the entries that are stored add up to.
+struct StoredSums {
+  explicit StoredSums(Index d)
+      : missing(Vector<double>::Zero(d)),
+        weight(missing),
+        provisional(missing),
+        offset(missing),
+        rows(Vector<std::int64_t>::Zero(d)) {}
+
+  Vector<double> missing, weight;      // weights of those that are missing, and of those that are there
+  Vector<double> provisional, offset;  // the first entry of each column, and the sum of what others are beyond it
+  Vector<std::int64_t> rows;           // with an entry, missing or not
+};
+
+template <class S>
+void add_row(const CsrView<S>& data, Index i, double w, StoredSums& sums, ColumnMoments& found) {
+  Index missing_here = 0;
+  for (auto e = data.row_start[i]; e < data.row_start[i + 1]; ++e) {
     const auto j = data.columns[e];
     const auto value = static_cast<double>(data.values[e]);
+    if (std::isinf(value)) found.most(j) = found.least(j) = value;
+    if (w == 0) continue;
+    ++sums.rows(j);
+    if (std::isnan(value)) {
+      ++missing_here;
+      sums.missing(j) += w;
+      continue;
+    }
+    if (sums.weight(j) == 0) sums.provisional(j) = value;
+    sums.offset(j) += w * (value - sums.provisional(j));
+    sums.weight(j) += w;
+    found.least(j) = std::min(found.least(j), value);
+    found.most(j) = std::max(found.most(j), value);
+  }
+  found.total_weight += w;
+  found.rows += w > 0 ? 1 : 0;
+  found.missing += missing_here;
+  found.rows_missing += missing_here > 0 ? 1 : 0;
+  found.rows_empty += missing_here == data.cols ? 1 : 0;
+}
+
+// Entries that are not stored are zeros, and are there.
+void take_zeros(const StoredSums& sums, ColumnMoments& found) {
+  for (Index j = 0; j < found.columns(); ++j) {
+    const bool zeros = found.rows > sums.rows(j);
+    found.weight(j) = zeros || sums.weight(j) > 0 ? found.total_weight - sums.missing(j) : 0.0;
+    if (!(found.weight(j) > 0)) continue;
+    found.mean(j) = sums.provisional(j) * (sums.weight(j) / found.weight(j)) + sums.offset(j) / found.weight(j);
+    if (!zeros) continue;
+    found.least(j) = std::min(found.least(j), 0.0);
+    found.most(j) = std::max(found.most(j), 0.0);
+    found.scatter(j) = std::max(0.0, found.weight(j) - sums.weight(j)) * found.mean(j) * found.mean(j);
+  }
+}
+
+template <class S>
+ColumnMoments sparse_moments(const CsrView<S>& data, std::span<const double> weights) {
+  ColumnMoments found(data.cols);
+  StoredSums sums(data.cols);
+  for (Index i = 0; i < data.rows; ++i) add_row(data, i, row_weight(weights, i), sums, found);
+  take_zeros(sums, found);
+  for (Index i = 0; i < data.rows; ++i) {
+    const double w = row_weight(weights, i);
+    for (auto e = data.row_start[i]; e < data.row_start[i + 1]; ++e) {
+      const auto j = data.columns[e];
+      const double apart = static_cast<double>(data.values[e]) - found.mean(j);
+      if (w > 0 && apart == apart) found.scatter(j) += w * apart * apart;
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+template <class S>
+SparseCovariance<S>::SparseCovariance(CsrView<S> data, const CovarianceOptions& options)
+    : data_(data), weights_(options.weights), missing_(options.missing_as_mean) {
+  const Index m = data.rows, d = data.cols;
+  require(m > 0 && d > 0, fmt::format("data of {} x {}: must have at least one row and one column", m, d));
+  divisor_ = options.center ? std::max<double>(1.0, static_cast<double>(m) - 1) : static_cast<double>(m);
+  columns_.mean = shift_ = Vector<S>::Zero(d);
+  if (options.standardize || options.missing_as_mean || !options.weights.empty())
+    find_moments(options);
+  else if (options.center)
+    find_mean();
+  if (options.center) shift_full_columns();
+}
+
+template <class S>
+SparseCovariance<S>::SparseCovariance(CsrView<S> data, ColumnRule<S> columns, bool missing_as_mean, double divisor)
+    : data_(data),
+      columns_(std::move(columns)),
+      scaled_(columns_.scale.size() > 0),
+      missing_(missing_as_mean),
+      shift_(Vector<S>::Zero(data.cols)),
+      divisor_(divisor) {
+  shift_full_columns();
+}
+
+// Against a provisional shift (each column's first stored entry), so that a column with a large offset keeps its
+// digits.
+template <class S>
+void SparseCovariance<S>::find_mean() {
+  const Index d = data_.cols;
+  Vector<double> provisional = Vector<double>::Zero(d), sum = Vector<double>::Zero(d), count = Vector<double>::Zero(d);
+  for (std::size_t e = 0; e < data_.columns.size(); ++e) {
+    const auto j = data_.columns[e];
+    const auto value = static_cast<double>(data_.values[e]);
     if (count(j) == 0) provisional(j) = value;
     sum(j) += value - provisional(j);
     count(j) += 1;
   }
-  for (Index j = 0; j < d; ++j) {
-    const double samples = static_cast<double>(m);
-    mean_(j) = static_cast<S>(provisional(j) * (count(j) / samples) + sum(j) / samples);
-    if (count(j) == samples) shift_(j) = mean_(j);
-  }
+  const auto samples = static_cast<double>(data_.rows);
+  for (Index j = 0; j < d; ++j)
+    columns_.mean(j) = static_cast<S>(provisional(j) * (count(j) / samples) + sum(j) / samples);
+}
+
+// The same with weights, of the entries that are there, zeros among them; then their scatter about that mean.
+template <class S>
+void SparseCovariance<S>::find_moments(const CovarianceOptions& options) {
+  require_weights(weights_, data_.rows);
+  moments_ = sparse_moments(data_, weights_);
+  const ColumnWishes wishes{.center = options.center,
+                            .standardize = options.standardize,
+                            .missing_as_mean = options.missing_as_mean,
+                            .weighted = !weights_.empty(),
+                            .column_names = options.column_names};
+  divisor_ = covariance_divisor(moments_, wishes);
+  columns_ = column_rule<S>(moments_, wishes);
+  scaled_ = options.standardize;
+}
+
+// A column that every row stores is centred entry by entry, so that a large offset cancels nothing.
+template <class S>
+void SparseCovariance<S>::shift_full_columns() {
+  std::vector<Index> stored(static_cast<std::size_t>(data_.cols), 0);
+  for (const auto j : data_.columns) ++stored[static_cast<std::size_t>(j)];
+  for (Index j = 0; j < data_.cols; ++j)
+    if (stored[static_cast<std::size_t>(j)] == data_.rows) shift_(j) = columns_.mean(j);
 }
 
 template <class S>
-SparseCovariance<S> SparseCovariance<S>::about(Vector<S> mean, CsrView<S> data) {
-  require(mean.size() == data.cols,
-          fmt::format("mean of {} features: must have {}, as the data have", mean.size(), data.cols));
-  SparseCovariance A(data, false);
-  A.mean_ = std::move(mean);
-  std::vector<Index> stored(static_cast<std::size_t>(data.cols), 0);
-  for (const auto j : data.columns) ++stored[static_cast<std::size_t>(j)];
-  for (Index j = 0; j < data.cols; ++j)
-    if (stored[static_cast<std::size_t>(j)] == data.rows) A.shift_(j) = A.mean_(j);
-  return A;
+SparseCovariance<S> SparseCovariance<S>::about(Vector<S> mean, CsrView<S> data, Vector<S> scale, bool missing_as_mean) {
+  const Index d = data.cols;
+  require(mean.size() == d, fmt::format("mean of {} features: must have {}, as the data have", mean.size(), d));
+  require(scale.size() == 0 || scale.size() == d,
+          fmt::format("scale of {} features: must have {}, as the data have", scale.size(), d));
+  const Vector<S> factor = scale.size() > 0 ? Vector<S>(scale.cwiseInverse()) : Vector<S>(Vector<S>::Ones(d));
+  return SparseCovariance(data, {.mean = mean, .fill = mean, .factor = factor, .scale = std::move(scale)},
+                          missing_as_mean, static_cast<double>(data.rows));
+}
+
+template <class S>
+SparseCovariance<S> SparseCovariance<S>::of_rows(CsrView<S> rows, std::span<const double> weights) const {
+  SparseCovariance part(rows, columns_, missing_, static_cast<double>(rows.rows));
+  part.weights_ = weights;
+  return part;
 }
 
 // (Phi - 1 mu') X: stored entries less their column's shift, then what is left of the mean on every row.
 template <class S>
-void SparseCovariance<S>::scores(ConstBlockView<S> X, BlockView<S> out) const {
+void SparseCovariance<S>::multiply_rows(ConstBlockView<S> X, BlockView<S> out) const {
   const CsrView<S>& data = data_;
-  const Vector<S> rest = mean_ - shift_;
+  const Vector<S> rest = columns_.mean - shift_;
   const Eigen::Matrix<S, 1, Eigen::Dynamic> constant = rest.transpose() * X;
 #pragma omp parallel for schedule(static) \
     num_threads(detail::worth_threads(2.0 * double(data.nonzeros()) * double(X.cols())))
@@ -61,9 +189,16 @@ void SparseCovariance<S>::scores(ConstBlockView<S> X, BlockView<S> out) const {
     row = -constant;
     for (auto e = data.row_start[i]; e < data.row_start[i + 1]; ++e) {
       const auto j = data.columns[e];
-      row += (data.values[e] - shift_(j)) * X.row(j);
+      row += (entry(static_cast<std::size_t>(e), j) - shift_(j)) * X.row(j);
     }
   }
+}
+
+template <class S>
+void SparseCovariance<S>::scores(ConstBlockView<S> X, BlockView<S> out) const {
+  if (!scaled_) return multiply_rows(X, out);
+  scaled_block_ = columns_.factor.asDiagonal() * X;
+  multiply_rows(scaled_block_, out);
 }
 
 template <class S>
@@ -72,10 +207,12 @@ void SparseCovariance<S>::apply(ConstBlockView<S> X, BlockView<S> Y) const {
   const Index d = data.cols, p = X.cols();
   products_.resize(data.rows, p);
   scores(X, products_);
+  if (!weights_.empty())
+    for (Index i = 0; i < data.rows; ++i) products_.row(i) *= static_cast<S>(row_weight(weights_, i));
 
   // Y = Phi_c' U: each task owns a range of features and walks all samples, so that every sum runs in the samples'
   // order.
-  const Vector<S> rest = mean_ - shift_;
+  const Vector<S> rest = columns_.mean - shift_;
   const Eigen::Matrix<S, 1, Eigen::Dynamic> column_sums = products_.colwise().sum();
   const Index tasks = detail::worth_threads(2.0 * double(data.nonzeros()) * double(p));
 #pragma omp parallel for schedule(static, 1) num_threads(static_cast <int>(tasks))
@@ -87,9 +224,11 @@ void SparseCovariance<S>::apply(ConstBlockView<S> X, BlockView<S> Y) const {
       const auto row_begin = data.columns.begin() + data.row_start[i],
                  row_end = data.columns.begin() + data.row_start[i + 1];
       for (auto e = std::lower_bound(row_begin, row_end, first); e != row_end && *e < last; ++e)
-        Y.row(*e) += (data.values[static_cast<std::size_t>(e - data.columns.begin())] - shift_(*e)) * products_.row(i);
+        Y.row(*e) += (entry(static_cast<std::size_t>(e - data.columns.begin()), *e) - shift_(*e)) * products_.row(i);
     }
   }
+  if (scaled_)
+    for (Index j = 0; j < d; ++j) Y.row(j) *= columns_.factor(j);
   Y /= static_cast<S>(divisor_);
 }
 
@@ -105,14 +244,21 @@ template <class S>
 double SparseCovariance<S>::total_variance() const {
   const CsrView<S>& data = data_;
   Vector<double> squares = Vector<double>::Zero(data.cols), stored = Vector<double>::Zero(data.cols);
-  for (std::size_t e = 0; e < data.columns.size(); ++e) {
-    const auto j = data.columns[e];
-    const double centred = static_cast<double>(data.values[e]) - static_cast<double>(mean_(j));
-    squares(j) += centred * centred;
-    stored(j) += 1;
+  double total_weight = 0;
+  for (Index i = 0; i < data.rows; ++i) {
+    const double w = row_weight(weights_, i);
+    total_weight += w;
+    for (auto e = data.row_start[i]; e < data.row_start[i + 1]; ++e) {
+      const auto j = data.columns[e];
+      const double centred =
+          static_cast<double>(entry(static_cast<std::size_t>(e), j)) - static_cast<double>(columns_.mean(j));
+      squares(j) += w * (centred * centred);
+      stored(j) += w;
+    }
   }
-  const Vector<double> means = mean_.template cast<double>();
-  squares.array() += (static_cast<double>(data.rows) - stored.array()) * means.array().square();
+  const Vector<double> means = columns_.mean.template cast<double>();
+  squares.array() += (total_weight - stored.array()) * means.array().square();
+  if (scaled_) squares.array() *= columns_.factor.template cast<double>().array().square();
   return squares.sum() / divisor_;
 }
 

@@ -24,6 +24,15 @@ double to_sample_covariance(Index rows, bool center) {
   return center && rows > 1 ? m / (m - 1) : 1.0;
 }
 
+CovarianceOptions of_all(const MinibatchOptions& options) {
+  return {.center = options.center,
+          .gram_bytes_limit = 0,
+          .standardize = options.standardize,
+          .missing_as_mean = options.missing_as_mean,
+          .weights = options.weights,
+          .column_names = options.column_names};
+}
+
 OperatorFacts of_a_part(OperatorFacts facts, Index parts) {
   if (parts == 1) return facts;  // all rows in every product, in another order
   facts.noisy = true;
@@ -86,19 +95,16 @@ std::span<const Index> RowBatches::next() {
 template <class S>
 MinibatchCovariance<S>::MinibatchCovariance(BorrowedBlock<S> data, const MinibatchOptions& options)
     : data_(data),
-      whole_(data, {.center = options.center, .gram_bytes_limit = 0}),
-      to_sample_(to_sample_covariance(data.rows(), options.center)),
+      whole_(data, of_all(options)),
+      to_sample_(static_cast<double>(data.rows()) / whole_.divisor()),
       batches_(data.rows(), options.batch, options.seed),
       rows_(std::min(options.batch, gathered_rows), data.cols()) {}
 
-// Rows of 2^-exponent (Phi - 1 mu').
 template <class S>
 void MinibatchCovariance<S>::gather(std::span<const Index> rows) const {
-  const S scale = std::ldexp(S(1), -whole_.data_exponent());
-  const auto mean = whole_.mean().transpose();
   const auto count = static_cast<Index>(rows.size());
 #pragma omp parallel for schedule(static) num_threads(detail::worth_threads(double(count) * double(dim())))
-  for (Index i = 0; i < count; ++i) rows_.row(i) = (data_.row(rows[static_cast<std::size_t>(i)]) - mean) * scale;
+  for (Index i = 0; i < count; ++i) whole_.row(rows[static_cast<std::size_t>(i)], rows_.row(i).data());
 }
 
 template <class S>
@@ -125,8 +131,9 @@ OperatorFacts MinibatchCovariance<S>::facts() const {
 template <class S>
 SparseMinibatchCovariance<S>::SparseMinibatchCovariance(CsrView<S> data, const MinibatchOptions& options)
     : data_(data),
-      whole_(data, options.center),
-      to_sample_(to_sample_covariance(data.rows, options.center)),
+      whole_(data, of_all(options)),
+      weights_(options.weights),
+      to_sample_(static_cast<double>(data.rows) / whole_.divisor()),
       batches_(data.rows, options.batch, options.seed) {
   rows_.cols = data.cols;
 }
@@ -136,6 +143,7 @@ void SparseMinibatchCovariance<S>::apply(ConstBlockView<S> X, BlockView<S> Y) co
   rows_.row_start.assign(1, 0);
   rows_.columns.clear();
   rows_.values.clear();
+  row_weights_.clear();
   const std::span<const Index> rows = batches_.next();
   for (const Index row : rows) {
     const auto first = data_.row_start[static_cast<std::size_t>(row)],
@@ -143,9 +151,10 @@ void SparseMinibatchCovariance<S>::apply(ConstBlockView<S> X, BlockView<S> Y) co
     rows_.columns.insert(rows_.columns.end(), data_.columns.begin() + first, data_.columns.begin() + last);
     rows_.values.insert(rows_.values.end(), data_.values.begin() + first, data_.values.begin() + last);
     rows_.row_start.push_back(static_cast<std::int64_t>(rows_.columns.size()));
+    if (!weights_.empty()) row_weights_.push_back(weights_[static_cast<std::size_t>(row)]);
   }
   rows_.rows = static_cast<Index>(rows.size());
-  SparseCovariance<S>::about(whole_.mean(), borrow(rows_)).apply(X, Y);
+  whole_.of_rows(borrow(rows_), row_weights_).apply(X, Y);
   Y *= static_cast<S>(to_sample_);
 }
 

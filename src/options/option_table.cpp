@@ -12,8 +12,15 @@ using enum OptionGroup;
 
 constexpr OptionRecord table[] = {
     // name, aliases, metavar, kind, default, range, help, group, commands
-    {"rank", "-k", "K", integer, "", "from 1 to the dimension", "How many components to find", solver,
-     in_solves | in_decentralized | in_plan},
+    {"rank", "-k", "K", text, "", "from 1 to the dimension; of pca also a share between 0 and 1, or mle",
+     "How many components to find: a number; for pca also as few as explain more than a share of the variance (0.95), "
+     "or as many as Minka's criterion finds in all the eigenvalues (mle, up to 4000 features)",
+     solver, in_solves | in_decentralized | in_plan | in_svd},
+    {"which", "", "END", choice, "LA", "LA|SA|LM|BE",
+     "Which eigenvalues: LA the largest, descending; SA the smallest, ascending; LM the largest in magnitude, by "
+     "decreasing magnitude; BE half of them from each end, of an odd number one more from the high end, descending. "
+     "The matrix may have negative eigenvalues",
+     solver, in_eigs},
     {"algorithm", "", "NAME", choice, "adeepca", "depm|adepm|deepca|adeepca",
      "depm: gossiped power method; adepm: the same with momentum; deepca: tracks the product, so that rounds set no "
      "floor; adeepca: momentum and tracking",
@@ -23,54 +30,54 @@ constexpr OptionRecord table[] = {
      "Krylov space, for exact products; averaged: for noisy products, anpm on a wide block, then averages of a narrow "
      "one, with an error bar; auto: averaged where products are noisy, krylov where they are exact and costly beside a "
      "vector, and nothing else is said about the iteration, else anpm",
-     solver, in_solves},
+     solver, in_solves | in_svd},
     {"momentum", "", "RULE", choice, "auto", "auto|paper|optimal|none|VALUE",
      "auto: from the smallest Ritz value of the block; paper: from the smallest diagonal entry of X'AX; optimal: from "
      "lambda_(k+1), computed first; a number is the paper's beta, and 2 sqrt(beta) must lie below lambda_k",
-     solver, in_solves | in_decentralized},
+     solver, in_solves | in_decentralized | in_svd},
     {"damping", "", "RULE", choice, "auto", "auto|centred|symmetric",
      "The unwanted interval: centred [0, b] needs no negative eigenvalue and takes about 1.4 times fewer iterations; "
      "symmetric [-b, b] is the paper's; auto: centred where the matrix is known to have no negative eigenvalue",
-     solver, in_solves | in_decentralized},
+     solver, in_solves | in_decentralized | in_svd},
     {"tolerance", "", "EPS", real, "1e-10, in single precision 1e-5", "finite and positive; 0 where agents gossip",
      "Stop when ||A V - V V'AV||_F / ||A V||_F of the basis returned is at most this; agents stop together, and 0 "
      "makes them "
      "run "
      "all the iterations",
-     solver, in_solves | in_decentralized},
+     solver, in_solves | in_decentralized | in_svd},
     {"accuracy", "", "EPS", real, "0", "at least 0, below 1",
      "Stop when sin(theta) is estimated to be at most this, under noise when the error bar is; without a tolerance of "
      "its own, the tolerance is the same number; 0: the tolerance decides alone",
-     solver, in_solves},
+     solver, in_solves | in_svd},
     {"products", "", "N", integer, "no limit", "at least 1",
      "Multiply at most so many columns by the matrix; under noise all of them are spent, and the more the better. "
      "without --max-iterations it is the only limit",
-     solver, in_solves},
+     solver, in_solves | in_svd},
     {"certify", "", "LEVEL", choice, "full", "none|residual|full",
      "How much to find out about the answer: full looks for what may have been missed, with products of its own; "
      "residual spends none on that; none says nothing beyond the residual",
-     solver, in_solves},
+     solver, in_solves | in_svd},
     {"max-iterations", "iterations", "N", integer, "1000", "at least 0",
      "Stop after so many iterations in any case; where --products is given, there is no such limit by itself", solver,
-     in_solves | in_decentralized | in_plan},
+     in_solves | in_decentralized | in_plan | in_svd},
     {"oversample", "", "P", integer, "auto", "auto, or at least 0, and 1 where momentum adapts",
      "Extra columns in the block; auto: 1 under noise where nothing is averaged, on large sparse matrices 2 and as "
      "many more as make the block a "
      "multiple of 8 columns wide, else max(k, 4), and what is chosen may change on the way; among agents only adeepca "
      "takes more than 1, to begin with",
-     solver, in_solves | in_decentralized},
+     solver, in_solves | in_decentralized | in_svd},
     {"qr-every", "", "N", integer, "auto", "auto, or at least 1",
      "Steps from one QR, and one look at the residual, to the next; auto: 1, the paper's, where products are noisy or "
      "costly beside a QR, else as many as the block's conditioning allows",
-     solver, in_solves},
+     solver, in_solves | in_svd},
     {"cooldown", "", "N", integer, "20", "at least 0",
      "Momentum-free steps after a noisy plateau, where nothing is averaged; they lower a white-noise floor", solver,
      in_solves},
     {"seed", "", "S", integer, "0", "at least 0", "Drives the random start block and nothing else", solver,
-     in_solves | in_decentralized},
+     in_solves | in_decentralized | in_svd},
     {"precision", "", "NAME", choice, "double", "double|single|mixed",
      "The arithmetic; mixed does in single precision what single precision can certify and the rest in double", solver,
-     in_solves},
+     in_solves | in_svd},
 
     {"agents", "", "N", integer, "as many as there are shards", "at least 1", "Agents in the network", network,
      in_decentralized | in_plan},
@@ -138,23 +145,52 @@ constexpr OptionRecord table[] = {
     {"center", "centre", "", flag, "true", "",
      "Subtract the mean of every feature; --no-center leaves the data as they are", input,
      in_pca | in_decentralized | in_plan},
+    {"standardize", "standardise", "", flag, "false", "",
+     "Divide every feature by its standard deviation (divisor m - 1), so that units do not matter; constant features "
+     "are named and left at zero",
+     input, in_pca},
+    {"missing", "", "POLICY", choice, "refuse", "refuse|drop-rows|mean|em",
+     "Cells that are empty, NA or NaN: an error that names the first; their rows left out; the mean of their column; "
+     "or "
+     "filled in from the components, again and again until they come to rest (em). Of project: by the mean, or the "
+     "components, of the analysis",
+     input, in_pca | in_project},
+    {"row-weights", "", "FILE", file, "", "a number per row, finite and not negative",
+     "A row of weight 2 counts as two rows, one of weight 0 not at all: a .npy or .csv file of one column. The "
+     "covariance is divided by their sum less one",
+     input, in_pca},
+    {"weights-column", "", "N|NAME|last", text, "", "a number counted from 1, a name of the header, or last",
+     "A column of the data that holds the weights of the rows, and is no feature; counted without the label column",
+     input, in_pca},
+    {"components-from", "", "FILE", file, "", "a result as JSON, or a d x k array: .npy, .csv",
+     "The basis to project on: the result that pca --json wrote, which brings mean, scale and column names and names "
+     "its "
+     "--components; or that basis alone, with --mean-from and --scale-from",
+     input, in_project},
+    {"mean-from", "", "FILE", file, "", "d numbers: .npy or .csv",
+     "What to subtract from every row, where the basis comes without it; nothing is subtracted otherwise", input,
+     in_project},
+    {"scale-from", "", "FILE", file, "", "d positive numbers: .npy or .csv",
+     "What to divide every feature by, where the basis comes without it", input, in_project},
     {"label-column", "", "N|NAME|last", text, "", "a number counted from 1, a name of the header, or last",
      "A column that is no feature, and is left out; --split by-label goes by it", input,
-     in_pca | in_decentralized | in_plan},
+     in_pca | in_decentralized | in_plan | in_svd | in_project},
     {"columns", "", "RULE", choice, "by-name", "by-name|by-position",
-     "Which columns of two shards are the same feature: those of the same name in their headers, in the order of the "
-     "first shard, or those in the same place",
-     input, in_decentralized | in_plan},
+     "Which columns of two shards, or of new data and the analysis, are the same feature: those of the same name in "
+     "their headers, in the order of the first, or those in the same place",
+     input, in_decentralized | in_plan | in_project},
     {"shift", "", "SIGMA", real, "0", "finite",
-     "Solve A + SIGMA I, for a matrix with negative eigenvalues; the eigenvalues reported are those of A", input,
-     in_eigs},
+     "Solve A + SIGMA I; the eigenvalues reported are those of A. The power iteration finds a shift by itself where it "
+     "meets a negative eigenvalue; a momentum given as a number, an audit and a checkpoint need it from you",
+     input, in_eigs},
     {"psd", "", "", flag, "false", "", "Take it as known that the matrix (with its shift) has no negative eigenvalue",
      input, in_eigs},
     {"start", "", "FILE.npy", file, "", "a d x p array, finite", "A warm start; missing columns are random", input,
-     in_solves},
+     in_solves | in_svd},
     {"stream", "", "", flag, "false", "", "Read the file block by block at every iteration instead of loading it",
-     input, in_pca},
-    {"block-rows", "", "N", integer, "1024", "at least 1", "Rows read at once with --stream", input, in_pca},
+     input, in_pca | in_project},
+    {"block-rows", "", "N", integer, "1024", "at least 1", "Rows read at once with --stream", input,
+     in_pca | in_project},
     {"batch", "", "ROWS", integer, "all rows", "above the rank, at most the number of rows",
      "Multiply by the covariance of so many rows at a time, a noisy product: drawn at random, or with --stream as they "
      "come. Ends after three passes over the data, unless --products or --max-iterations says otherwise; the answer "
@@ -177,28 +213,34 @@ constexpr OptionRecord table[] = {
     {"restarts", "", "N", integer, "10", "at least 1", "Independent starts of k-means; the best is kept", clustering,
      in_cluster},
 
-    {"checkpoint", "", "FILE", file, "", "", "Save the solve here as it goes", checkpoint, in_solves},
+    {"checkpoint", "", "FILE", file, "", "", "Save the solve here as it goes", checkpoint, in_solves | in_svd},
     {"checkpoint-every", "", "N", integer, "100", "at least 1", "Iterations between two checkpoints", checkpoint,
-     in_solves},
+     in_solves | in_svd},
     {"resume", "", "", flag, "false", "", "Go on from the checkpoint; the result is that of an uninterrupted run",
-     checkpoint, in_solves},
+     checkpoint, in_solves | in_svd},
 
     {"components", "", "FILE", file, "", "ends in .npy or .csv",
      "Write the d x k basis: columns by decreasing eigenvalue, the largest entry of each positive; of the "
      "first agent, or of every one where the name has {agent} in it",
      output, in_pca | in_eigs | in_decentralized},
+    {"left", "", "FILE", file, "", "ends in .npy or .csv", "Write the m x k left singular vectors, a column each",
+     output, in_svd},
+    {"right", "", "FILE", file, "", "ends in .npy or .csv",
+     "Write the n x k right singular vectors: a column each, its largest entry positive", output, in_svd},
     {"scores", "", "FILE", file, "", "ends in .npy or .csv", "Write the m x k coordinates of the samples", output,
-     in_pca},
+     in_pca | in_project},
+    {"whiten", "", "", flag, "false", "", "Scores of variance one: each divided by the root of its eigenvalue", output,
+     in_pca | in_project},
     {"embedding", "", "FILE", file, "", "ends in .npy or .csv",
      "Write the embedding, a row per node: the eigenvectors, each row scaled to length one", output, in_cluster},
     {"labels", "", "FILE.csv", file, "", "ends in .csv", "Write a line 'node,cluster' per node", output, in_cluster},
     {"json", "", "FILE|-", file, "", "", "Write the result as JSON; - prints it, and nothing else, on standard output",
-     output, in_solves | in_decentralized | in_plan},
+     output, in_solves | in_decentralized | in_plan | in_svd | in_project},
     {"report", "", "FILE.html", file, "", "ends in .html or .svg",
      "Write a page with pictures: eigenvalues, convergence, scores, components, network, certificate, provenance; "
      ".svg: "
      "the pictures alone",
-     output, in_solves | in_decentralized},
+     output, in_solves | in_decentralized | in_svd},
     {"trace", "", "FILE.csv", file, "", "ends in .csv",
      "Write a line per iteration: rounds, bytes, residual, agreement", output, in_decentralized},
     {"out", "", "DIR", file, "figures", "", "The directory for figures, data, claims and the page; made if need be",
@@ -206,7 +248,8 @@ constexpr OptionRecord table[] = {
     {"quick", "", "", flag, "false", "",
      "A smaller version of the experiment, as it says itself: fewer seeds, smaller dimensions", running,
      in_experiments},
-    {"quiet", "-q", "", flag, "false", "", "No progress line", output, in_solves | in_decentralized | in_experiments},
+    {"quiet", "-q", "", flag, "false", "", "No progress line", output,
+     in_solves | in_decentralized | in_experiments | in_svd},
 
     {"data", "", "FILE", file, "", "", "Take the eigenvalues of the covariance of these data", input, in_plan},
     {"matrix", "", "FILE", file, "", "", "Take the eigenvalues of this symmetric matrix", input, in_plan},
@@ -239,11 +282,11 @@ constexpr OptionRecord table[] = {
      "the start. A rank that reads or multiplies for long is waited for too",
      running, in_decentralized},
     {"threads", "", "N", integer, "all", "at least 1", "Threads to use; results do not depend on it", running,
-     in_solves | in_decentralized | in_plan | in_experiments},
+     in_solves | in_decentralized | in_plan | in_experiments | in_svd | in_project},
     {"memory", "", "SIZE", text, "0.9 of what the machine, its control group and its limits allow",
      "bytes, or a number with K, M, G or T behind it; at least 16M",
      "Refuse what would need more memory than this, before it is taken; lines, columns and blocks are held to it",
-     running, in_solves | in_decentralized | in_plan | in_experiments},
+     running, in_solves | in_decentralized | in_plan | in_experiments | in_svd | in_project},
 };
 
 }  // namespace

@@ -80,6 +80,23 @@ void set_noise(SolveSettings& settings, std::string_view text) {
   if (!(settings.noise.level >= 0)) refuse("noise level", text.substr(colon + 1), "finite and not negative");
 }
 
+void set_rank(SolveSettings& settings, std::string_view text) {
+  settings.rank_rule = {};
+  if (text == "mle") {
+    settings.rank_rule.kind = RankRule::Kind::mle;
+    return;
+  }
+  if (text.find('.') == text.npos && text.find('e') == text.npos) {
+    settings.power.rank = parse_integer("rank", text, 1);
+    return;
+  }
+  double share = 0;
+  if (reads_as_number(text)) share = parse_real("rank", text);
+  if (!(share > 0 && share < 1))
+    refuse("rank", text, "a whole number of at least 1, a share of the variance between 0 and 1, or mle");
+  settings.rank_rule = {RankRule::Kind::share, share};
+}
+
 // What each option of the solver does with its text.
 struct Setter {
   std::string_view name;
@@ -89,7 +106,18 @@ struct Setter {
 constexpr std::int64_t most_columns = std::int64_t{1} << 31;  // far above any block; sums with it stay whole numbers
 
 constexpr Setter setters[] = {
-    {"rank", [](SolveSettings& s, std::string_view text) { s.power.rank = parse_integer("rank", text, 1); }},
+    {"rank", set_rank},
+    {"which",
+     [](SolveSettings& s, std::string_view text) {
+       constexpr Word<Which> words[] = {{"LA", Which::largest},   {"SA", Which::smallest}, {"LM", Which::magnitude},
+                                        {"BE", Which::both_ends}, {"la", Which::largest},  {"sa", Which::smallest},
+                                        {"lm", Which::magnitude}, {"be", Which::both_ends}};
+       if (text == "SM")
+         refuse("which", text,
+                "one of LA|SA|LM|BE: eigenvalues near zero lie inside of the spectrum, and products alone do not find "
+                "them; of a matrix without negative eigenvalues they are SA");
+       s.power.which = choose("which", text, words);
+     }},
     {"method",
      [](SolveSettings& s, std::string_view text) {
        using Choice = std::pair<std::optional<SolveMethod>, bool>;  // and whether it is plain
@@ -231,7 +259,16 @@ bool set_option(DecentralizedSettings& settings, std::string_view name, std::str
   return false;
 }
 
+Missing missing_policy(std::string_view text) {
+  constexpr Word<Missing> words[] = {
+      {"refuse", Missing::refuse}, {"drop-rows", Missing::drop_rows}, {"mean", Missing::mean}, {"em", Missing::em}};
+  return choose("missing", text, words);
+}
+
 DecentralizedOptions settle(const DecentralizedSettings& settings, const SolveSettings& solve) {
+  require(
+      solve.rank_rule.kind == RankRule::Kind::count,
+      "rank: must be a number here; a share of the variance, or mle, is for the components of samples in one place");
   DecentralizedOptions options = settings.solver;
   options.rank = solve.power.rank;
   options.max_iterations = iteration_limit(solve.power);
@@ -241,6 +278,33 @@ DecentralizedOptions settle(const DecentralizedSettings& settings, const SolveSe
   options.seed = solve.power.seed;
   return options;
 }
+
+namespace {
+
+// What an end of the spectrum other than the leading one does not go with.
+void require_end(const SolveSettings& settings) {
+  const PowerOptions& power = settings.power;
+  const char* which = name(power.which);
+  if (power.which == Which::largest) return;
+  require(!settings.optimal_momentum && power.momentum.rule != Momentum::Rule::fixed,
+          fmt::format("which = {}: a momentum given as a number, or as optimal, is that of LA; leave `momentum` out",
+                      which));
+  require(settings.noise.kind != NoiseChoice::Kind::adversarial,
+          fmt::format("which = {}: adversarial noise is made for LA; take another `noise`", which));
+  if (power.which == Which::smallest) return;
+  require(power.momentum.rule == Momentum::Rule::automatic &&
+              power.method.value_or(SolveMethod::krylov) == SolveMethod::krylov,
+          fmt::format("which = {}: takes both ends from one Krylov space; leave `method` and `momentum` out, or use "
+                      "`which` LA or SA",
+                      which));
+  require(settings.noise.kind == NoiseChoice::Kind::none,
+          fmt::format("which = {}: needs exact products; leave `noise` out, or use `which` LA or SA", which));
+  require(settings.precision != Precision::mixed,
+          fmt::format("which = {}: is found in one precision; use `precision` double or single, or `which` LA or SA",
+                      which));
+}
+
+}  // namespace
 
 void settle(SolveSettings& settings) {
   PowerOptions& power = settings.power;
@@ -254,6 +318,7 @@ void settle(SolveSettings& settings) {
   require(power.method != SolveMethod::krylov ||
               (power.momentum.rule == Momentum::Rule::automatic && !settings.optimal_momentum),
           "method = krylov: has no momentum; leave `momentum` out, or use `method` anpm");
+  require_end(settings);
   power.tolerance = settings.precision == Precision::single ? tolerance_of<float>(power) : tolerance_of<double>(power);
 }
 

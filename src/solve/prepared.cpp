@@ -53,6 +53,8 @@ const auto& model_in(const NoiseModels& models) {
 template <class S>
 Prepared<S>::Prepared(const Request& request, Index dimension, const std::function<Spectrum()>& find_spectrum)
     : request_(request), settings_(settled(request)), options_(settings_.power) {
+  require(settings_.rank_rule.kind == RankRule::Kind::count,
+          "rank: must be a number here; a share of the variance, or mle, is for the components of samples");
   require(options_.rank <= dimension, fmt::format("rank = {}: must lie in [1, {}]", options_.rank, dimension));
   if (request.start) start_ = Block<S>(request.start->cast<S>());
   take_reference(dimension);
@@ -112,6 +114,7 @@ template <class S>
 void Prepared<S>::audit(const Spectrum& spectrum) {
   options_.method = SolveMethod::anpm;
   options_.qr_every = 1;
+  options_.find_shift = false;
   const Block<double> known = request_.reference ? Block<double>(request_.reference->leftCols(options_.rank))
                                                  : Block<double>(spectrum.vectors.leftCols(options_.rank));
   reference_ = Block<S>(known.cast<S>());
@@ -166,6 +169,8 @@ void check(const Request& request) {
           "precision = mixed: takes no `audit`, which follows one arithmetic");
   require(!request.audit || settings.power.turning.value_or(Turning::none) == Turning::none,
           "turn: the `audit` follows products as they are");
+  require(!request.audit || settings.power.which == Which::largest,
+          fmt::format("which = {}: the `audit` follows the leading end; use `which` LA", name(settings.power.which)));
   require(request.checkpoint_every >= 1,
           fmt::format("checkpoint-every = {}: must be at least 1", request.checkpoint_every));
 }

@@ -70,8 +70,20 @@ Solution<S> solve_stored(const Matrix& matrix, const Request& request, const Mat
 
 }  // namespace
 
+namespace {
+
+// Magnitudes are not those of A after a shift, and neither end needs one.
+void require_end_without_shift(const Request& request, const MatrixSettings& matrix) {
+  const Which which = request.settings.power.which;
+  require(matrix.shift == 0 || which == Which::largest,
+          fmt::format("shift = {:g}: is for `which` LA; {} needs none", matrix.shift, name(which)));
+}
+
+}  // namespace
+
 template <class S>
 Solution<S> solve(OperatorRef<S> A, const Request& request, const MatrixSettings& matrix) {
+  require_end_without_shift(request, matrix);
   require(request.settings.precision != Precision::mixed,
           "precision = mixed: needs the matrix in double and in single precision");
   const ShiftedOperator<S> shifted(A, static_cast<S>(matrix.shift), matrix.positive_semidefinite);
@@ -87,6 +99,7 @@ Solution<S> solve(OperatorRef<S> A, const Request& request, const MatrixSettings
 
 Solution<double> solve_mixed(OperatorRef<float> A_single, OperatorRef<double> A, const Request& request,
                              const MatrixSettings& matrix) {
+  require_end_without_shift(request, matrix);
   const ShiftedOperator<double> shifted(A, matrix.shift, matrix.positive_semidefinite);
   const ShiftedOperator<float> rough(A_single, static_cast<float>(matrix.shift), matrix.positive_semidefinite);
   Prepared<double> prepared(request, A.dim(), [&] { return find_spectrum<double>(shifted, request.settings.power); });

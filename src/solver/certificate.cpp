@@ -72,6 +72,7 @@ double sine_bound_deflated(const RitzPairs& pairs, Index k, Index q, double nu) 
 
 double sine_bound(const RitzPairs& pairs, Index k, const Statement& statement) {
   const auto [q, x, probability] = statement;
+  if (k == 0) return 0;
   if (q < k || q > pairs.size() || !std::isfinite(x)) return nothing;
   if (q == k) {  // each column on its own: |column i of U_-k'V| <= r_i / (theta_i - lambda_{k+1})
     double total = 0;
@@ -129,14 +130,29 @@ bool may_hide_copies(const RitzPairs& pairs, Index q, double nu) {
 
 }  // namespace
 
+namespace {
+
+// Of a matrix with negative eigenvalues the lowest Ritz values come to rest as the leading ones do, and what the space
+// does not hold lies between them: about where residuals are largest. A gap beyond that is none to what is left out.
+Index last_before_the_middle(const RitzPairs& pairs, Index k) {
+  const Index n = pairs.size();
+  if (!(pairs.theta(n - 1) < -pairs.residuals(n - 1))) return n;
+  Index at = 0;
+  pairs.residuals.tail(n - k).maxCoeff(&at);
+  return k + at + 1;
+}
+
+}  // namespace
+
 double sin_theta_estimate(const RitzPairs& pairs, Index k, double damped) {
   const Index n = pairs.size();
   if (n <= k) return 1;
+  const Index end = last_before_the_middle(pairs, k);
   const double c = pairs.coupling;
   // the sums of sine_bound_deflated, for each column
   Vector<double> back = Vector<double>::Zero(k), into = back, squares = back, mixed = back, alone = back;
   double best = 1;
-  for (Index q = k; q < n; ++q) {
+  for (Index q = k; q < end; ++q) {
     const double nu = damped > 0 ? std::max(damped, pairs.theta(q))  // what is damped does not converge
                                  : pairs.theta(q) + slack_of_next * pairs.residuals(q);
     if (may_hide_copies(pairs, q, nu)) return best;
@@ -164,7 +180,28 @@ double sin_theta_estimate(const RitzPairs& pairs, Index k, double damped) {
 
 bool believable(const RitzPairs& pairs, Index k, double estimate) {
   if (!(estimate < believed_sine)) return false;
-  return pairs.size() <= k || pairs.residuals(k) <= converged_enough * (pairs.theta(k - 1) - pairs.theta(k));
+  return pairs.size() <= k || at_rest_below(pairs, k, pairs.theta(k - 1));
+}
+
+bool at_rest_below(const RitzPairs& pairs, Index k, double value) {
+  return pairs.residuals(k) <= converged_enough * (value - pairs.theta(k));
+}
+
+double surely_below(const RitzPairs& pairs, Index k) { return pairs.theta(k) + slack_of_next * pairs.residuals(k); }
+
+// With C, the rest beside q Ritz vectors, below theta_q, the first q eigenvalues differ from the Ritz values by no more
+// than the residuals together (Weyl).
+double largest_next(const RitzPairs& pairs, Index k, const Statement& statement) {
+  const auto [q, x, probability] = statement;
+  if (q < k || q > pairs.size() || !std::isfinite(x)) return nothing;
+  if (q == k) return x;
+  double nu = x;
+  for (Index i = 0; i < q; ++i) {
+    const double gap = pairs.theta(i) - x;
+    if (!(gap > 0)) return nothing;
+    nu += pairs.residuals(i) * pairs.residuals(i) / gap;
+  }
+  return nu < pairs.theta(q - 1) ? pairs.theta(k) + pairs.residuals.head(q).norm() : nothing;
 }
 
 Cluster cluster_at(const RitzPairs& pairs, Index k, bool all) {
@@ -176,11 +213,14 @@ Cluster cluster_at(const RitzPairs& pairs, Index k, bool all) {
   while (cluster.first > 1 && touch(cluster.first - 2)) --cluster.first;
   while (cluster.last < n && touch(cluster.last - 1)) ++cluster.last;
   const double below = cluster.last < n ? pairs.theta(cluster.last) : -nothing;
-  cluster.open = !all && (cluster.last == n || may_hide_copies(pairs, cluster.last, below));
+  // as many as the space can hold of one eigenvalue: what is like them may be missing, however far apart they seem
+  const bool many = pairs.most_copies >= 0 && cluster.last - cluster.first + 1 >= pairs.most_copies;
+  cluster.open = !all && (cluster.last == n || many || may_hide_copies(pairs, cluster.last, below));
   // an eigenvalue is at least its Ritz value; it exceeds it by no more than all residuals together
   const double top = pairs.theta(cluster.first - 1) + 2 * pairs.residuals.head(cluster.last).norm();
   const double bottom = pairs.theta(cluster.last - 1) - pairs.coupling;
-  cluster.spread = pairs.theta(0) > 0 ? (top - bottom) / pairs.theta(0) : 0;
+  const double size = std::max({pairs.norm, std::abs(pairs.theta(0)), std::abs(pairs.theta(n - 1))});
+  cluster.spread = size > 0 ? (top - bottom) / size : 0;
   return cluster;
 }
 
@@ -278,8 +318,8 @@ Certificate certificate_of(const Evidence& evidence, Certify level, bool ambiguo
 }
 
 Certificate unscaled(Certificate certificate, int exponent) {
-  for (double* value :
-       {&certificate.residual, &certificate.rounding, &certificate.frobenius_norm, &certificate.nothing_missed_above})
+  for (double* value : {&certificate.residual, &certificate.rounding, &certificate.frobenius_norm,
+                        &certificate.nothing_missed_above, &certificate.nothing_missed_below})
     *value = std::ldexp(*value, exponent);
   return certificate;
 }

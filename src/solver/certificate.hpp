@@ -19,6 +19,7 @@ struct RitzPairs {
   double coupling =
       0;  ///< of two Ritz vectors, v_i'A v_j: zero but for rounding, which turns close ones into each other
   Index most_copies = -1;  ///< of an eigenvalue that the space can hold; -1: any number
+  double norm = 0;         ///< the largest magnitude of an eigenvalue that was seen, where that is none of theta
 
   Index size() const { return theta.size(); }
 };
@@ -64,13 +65,22 @@ inline constexpr double resolved_sine = 0.5;
 inline constexpr double believed_sine = 0.05;
 bool believable(const RitzPairs& pairs, Index k, double estimate);
 
-/// The Ritz values around k that their residuals do not keep apart. `all` where the pairs are all that there are.
+/// Whether the Ritz value after the k-th lies below `value` and has come to rest there.
+bool at_rest_below(const RitzPairs& pairs, Index k, double value);
+
+/// Where the eigenvalue after the k-th lies at most: as the estimate takes it, and what is proved; infinite where
+/// nothing is.
+double surely_below(const RitzPairs& pairs, Index k);
+double largest_next(const RitzPairs& pairs, Index k, const Statement& statement);
+
+/// The Ritz values around k that their residuals do not keep apart, in the order of the pairs. `all` where the pairs
+/// are all that there are.
 Cluster cluster_at(const RitzPairs& pairs, Index k, bool all);
 
 /// The certificate of what is known, in the solver's own scale; what it rests on is named by the caller.
 /// `rounded` are the same pairs with the most that rounding can hide; the estimate is of `pairs`.
 struct Evidence {
-  RitzPairs pairs;               ///< residuals with what rounding is seen or expected to hide
+  RitzPairs pairs = {};          ///< residuals with what rounding is seen or expected to hide
   double rounding = 0;           ///< the most it can hide, of one column
   double rounding_expected = 0;  ///< of that, what `pairs` count already
   Index k = 0, d = 0;
@@ -87,11 +97,13 @@ Certificate certificate_of(const Evidence& evidence, Certify level, bool ambiguo
 /// Of 2^-exponent A, as it is of A.
 Certificate unscaled(Certificate certificate, int exponent);
 
-/// What rounding may do to a product with a unit vector: u n ||A||_F, n the terms of a sum, in the units of A.
+/// What rounding may do to a product with a unit vector: u n ||A||_F, n the terms of a sum, in the units of 2^-exponent
+/// A. A shift is added to the product of a matrix that may be larger than the sum.
 template <class S>
-double product_rounding(const OperatorFacts& facts, Index d, double frobenius) {
+double product_rounding(const OperatorFacts& facts, Index d, double frobenius, int exponent) {
   const auto terms = static_cast<double>(facts.terms > 0 ? facts.terms : d);
-  return 0.5 * std::numeric_limits<S>::epsilon() * (terms + 1) * frobenius;
+  const double shift = std::ldexp(std::abs(facts.shift), -exponent) * std::sqrt(static_cast<double>(d));
+  return 0.5 * std::numeric_limits<S>::epsilon() * (terms + 1) * (frobenius + shift);
 }
 
 }  // namespace hearsay::detail

@@ -21,6 +21,20 @@ Momentum Momentum::optimal(double lambda_next) {
   return {Rule::fixed, lambda_next};
 }
 
+const char* name(Which which) {
+  switch (which) {
+    case Which::largest:
+      return "LA";
+    case Which::smallest:
+      return "SA";
+    case Which::magnitude:
+      return "LM";
+    case Which::both_ends:
+      return "BE";
+  }
+  return "unknown";
+}
+
 const char* name(Status status) {
   switch (status) {
     case Status::converged:

@@ -9,6 +9,7 @@
 #include "linalg/scratch.hpp"
 #include "linalg/worth_threads.hpp"
 #include "solver/scale.hpp"
+#include "solver/tuning.hpp"
 
 namespace hearsay::detail {
 
@@ -38,15 +39,21 @@ void rotate_and_measure(ConstBlockView<S> X, ConstBlockView<S> Y, const Small<S>
 }
 
 template <class S>
-void sum_up(Index k, double shift, Extracted<S>& out) {
+void sum_up(Index k, const ResidualScale& scale, Extracted<S>& out) {
   out.absolute_residual = out.residuals.head(k).norm();
-  out.residual = relative_residual(out.theta.head(k).template cast<double>(), shift, out.absolute_residual);
+  out.residual = relative_residual(out.theta.head(k).template cast<double>(), scale, out.absolute_residual);
 }
 
 }  // namespace
 
-double relative_residual(const Vector<double>& theta, double shift, double absolute) {
-  const double size = std::hypot((theta.array() - shift).matrix().norm(), absolute);  // ||(A - shift I) V||_F
+ResidualScale residual_scale(const OperatorFacts& facts, int exponent, double norm_seen) {
+  const double norm = std::max(std::ldexp(facts.norm, -exponent), norm_seen);
+  return {.shift = std::ldexp(facts.shift, -exponent), .least = tuning::least_beside_norm * norm};
+}
+
+double relative_residual(const Vector<double>& theta, const ResidualScale& scale, double absolute) {
+  const double product = std::hypot((theta.array() - scale.shift).matrix().norm(), absolute);  // ||(A - shift I) V||_F
+  const double size = std::max(product, scale.least);
   return size > 0 ? absolute / size : 0.0;
 }
 
@@ -60,30 +67,31 @@ SmallEigen<S> extraction_rotation(const Small<S>& H, const SmallEigen<S>& ritz, 
 }
 
 template <class S>
-void extract(ConstBlockView<S> X, ConstBlockView<S> Y, const SmallEigen<S>& rotation, Index k, double shift,
-             Extracted<S>& out) {
+void extract(ConstBlockView<S> X, ConstBlockView<S> Y, const SmallEigen<S>& rotation, Index k,
+             const ResidualScale& scale, Extracted<S>& out) {
   const Index d = X.rows(), columns = rotation.values.size();
   resize_large<S>(out.V, d, columns);
   out.theta = rotation.values;
   rotate_and_measure<S>(X, Y, rotation.vectors, out);
-  sum_up<S>(k, shift, out);
+  sum_up<S>(k, scale, out);
 }
 
 template <class S>
-bool residuals_from_gram(const SmallEigen<S>& rotation, ConstBlockView<S> Y, Index k, double shift, Extracted<S>& out) {
+bool residuals_from_gram(const SmallEigen<S>& rotation, ConstBlockView<S> Y, Index k, const ResidualScale& scale,
+                         Extracted<S>& out) {
   const Small<double> G = gram<S>(Y).template cast<double>(), U = rotation.vectors.template cast<double>();
   const Vector<double> squares = (U.cwiseProduct(G * U)).colwise().sum();
   out.theta = rotation.values;
   const Vector<double> theta = out.theta.template cast<double>();
   const double least = 1e3 * std::numeric_limits<S>::epsilon() * squares(0);
   out.residuals = (squares.array() - theta.array().square()).max(least).sqrt();
-  sum_up<S>(k, shift, out);
+  sum_up<S>(k, scale, out);
   // a hundred times above what rounding leaves of a square
   return (squares - theta.cwiseAbs2()).head(k).maxCoeff() > 100 * least;
 }
 
 template <class S>
-Extracted<S> measure(OperatorRef<S> A, ConstBlockView<S> V, int exponent) {
+Extracted<S> measure(OperatorRef<S> A, ConstBlockView<S> V, int exponent, double norm_seen) {
   Block<S> X = V;
   Small<S> R;
   thin_qr<S>(X, R);
@@ -91,7 +99,8 @@ Extracted<S> measure(OperatorRef<S> A, ConstBlockView<S> V, int exponent) {
   A.apply(X, Y);
   rescale<S>(Y, exponent);
   Extracted<S> measured;
-  extract<S>(X, Y, symmetric_eigen<S>(gram<S>(X, Y)), X.cols(), std::ldexp(A.facts().shift, -exponent), measured);
+  extract<S>(X, Y, symmetric_eigen<S>(gram<S>(X, Y)), X.cols(), residual_scale(A.facts(), exponent, norm_seen),
+             measured);
   return measured;
 }
 
@@ -128,12 +137,14 @@ double measured_rounding(OperatorRef<S> A, ConstBlockView<S> V, int exponent, st
   return static_cast<double>((Y - expected).colwise().norm().maxCoeff());
 }
 
-#define HEARSAY_INSTANTIATE(S)                                                                                        \
-  template SmallEigen<S> extraction_rotation<S>(const Small<S>&, const SmallEigen<S>&, Index, Extraction);            \
-  template void extract<S>(ConstBlockView<S>, ConstBlockView<S>, const SmallEigen<S>&, Index, double, Extracted<S>&); \
-  template bool residuals_from_gram<S>(const SmallEigen<S>&, ConstBlockView<S>, Index, double, Extracted<S>&);        \
-  template Extracted<S> measure<S>(OperatorRef<S>, ConstBlockView<S>, int);                                           \
-  template FirstScale scale_with_random_column<S>(OperatorRef<S>, ConstBlockView<S>, std::uint64_t);                  \
+#define HEARSAY_INSTANTIATE(S)                                                                                      \
+  template SmallEigen<S> extraction_rotation<S>(const Small<S>&, const SmallEigen<S>&, Index, Extraction);          \
+  template void extract<S>(ConstBlockView<S>, ConstBlockView<S>, const SmallEigen<S>&, Index, const ResidualScale&, \
+                           Extracted<S>&);                                                                          \
+  template bool residuals_from_gram<S>(const SmallEigen<S>&, ConstBlockView<S>, Index, const ResidualScale&,        \
+                                       Extracted<S>&);                                                              \
+  template Extracted<S> measure<S>(OperatorRef<S>, ConstBlockView<S>, int, double);                                 \
+  template FirstScale scale_with_random_column<S>(OperatorRef<S>, ConstBlockView<S>, std::uint64_t);                \
   template double measured_rounding<S>(OperatorRef<S>, ConstBlockView<S>, int, std::uint64_t);
 HEARSAY_INSTANTIATE(float)
 HEARSAY_INSTANTIATE(double)

@@ -8,16 +8,20 @@ namespace hearsay::detail {
 
 template <class S>
 struct Extracted {
-  Block<S> V;                ///< orthonormal; the first k columns are the answer
-  Vector<S> theta;           ///< Ritz values, descending
-  Vector<double> residuals;  ///< ||A v - theta v|| of each column
-  double residual =
-      0;  ///< ||A V - V Theta||_F over ||A V||_F less the shift, of the first k; 0 for a product that is zero
+  Block<S> V;                    ///< orthonormal; the first k columns are the answer
+  Vector<S> theta;               ///< Ritz values, descending
+  Vector<double> residuals;      ///< ||A v - theta v|| of each column
+  double residual = 0;           ///< relative_residual() of the first k; 0 for a product that is zero
   double absolute_residual = 0;  ///< ||A V - V Theta||_F of the first k
 };
 
-/// absolute / ||(A - shift I) V||_F: a multiple of the identity in A makes no residual smaller.
-double relative_residual(const Vector<double>& theta, double shift, double absolute);
+/// What a residual is relative to: ||(A - shift I) V||_F, because a multiple of the identity in A makes no residual
+/// smaller; but at least `least`, because eigenvalues at one end may all be zero beside the other.
+struct ResidualScale {
+  double shift = 0, least = 0;
+};
+ResidualScale residual_scale(const OperatorFacts& facts, int exponent, double norm_seen = 0);
+double relative_residual(const Vector<double>& theta, const ResidualScale& scale, double absolute);
 
 /// The rotation from X's columns to the answer's: all p eigenvectors of H, or the k of its leading k x k part.
 template <class S>
@@ -25,17 +29,19 @@ SmallEigen<S> extraction_rotation(const Small<S>& H, const SmallEigen<S>& ritz, 
 
 /// V = X Q, its residuals from Y = A X; `out` keeps its memory between calls.
 template <class S>
-void extract(ConstBlockView<S> X, ConstBlockView<S> Y, const SmallEigen<S>& rotation, Index k, double shift,
-             Extracted<S>& out);
+void extract(ConstBlockView<S> X, ConstBlockView<S> Y, const SmallEigen<S>& rotation, Index k,
+             const ResidualScale& scale, Extracted<S>& out);
 
 /// The Ritz values and residuals that extract() finds, from the Gram matrix of Y alone and without V; false where a
 /// wanted residual is so small that rounding hides it.
 template <class S>
-bool residuals_from_gram(const SmallEigen<S>& rotation, ConstBlockView<S> Y, Index k, double shift, Extracted<S>& out);
+bool residuals_from_gram(const SmallEigen<S>& rotation, ConstBlockView<S> Y, Index k, const ResidualScale& scale,
+                         Extracted<S>& out);
 
-/// extract() for a basis V on its own, with a product of its own: what a result may claim.
+/// extract() for a basis V on its own, with a product of its own: what a result may claim. `norm_seen`, in the scale of
+/// the exponent, is what the norm of A is at least.
 template <class S>
-Extracted<S> measure(OperatorRef<S> A, ConstBlockView<S> V, int exponent);
+Extracted<S> measure(OperatorRef<S> A, ConstBlockView<S> V, int exponent, double norm_seen = 0);
 
 /// The scale of a matrix, by its products Y and that of one random column: a start that was given may be taken to
 /// nothing, and says little then. One pass and one product more.

@@ -57,31 +57,29 @@ std::vector<FilterStep> filter_steps(const std::vector<double>& numbers) {
 
 // Between the 2 t Chebyshev points of an interval a polynomial of degree t exceeds their largest value by at most
 // 1 / cos(pi/4) (Ehlich and Zeller).
-Filter::Filter(std::vector<FilterStep> steps, Index columns, double norm_of_start, bool positive_semidefinite)
-    : steps_(std::move(steps)),
-      columns_(columns),
-      norm_of_start_(norm_of_start),
-      positive_semidefinite_(positive_semidefinite) {
+Filter::Filter(std::vector<FilterStep> steps, Index columns, double norm_of_start, double depth)
+    : steps_(std::move(steps)), columns_(columns), norm_of_start_(norm_of_start), depth_(depth) {
   for (const FilterStep& step : steps_) edge_ = std::max(edge_, step.shift + 2 * std::sqrt(step.beta));
   const Index points = 2 * degree(steps_) + 2;
   log_damped_ = -infinity;
   for (Index i = 0; i < points; ++i) {
     const double angle = M_PI * (static_cast<double>(i) + 0.5) / static_cast<double>(points);
-    log_damped_ = std::max(log_damped_, evaluate(steps_, edge_ * (1 - std::cos(angle)) / 2).log_size);
+    log_damped_ =
+        std::max(log_damped_, evaluate(steps_, (edge_ + depth_) * (1 - std::cos(angle)) / 2 - depth_).log_size);
   }
   log_damped_ += std::log(std::sqrt(2.0));
 }
 
 double Filter::nothing_above(Index q, double theta_next, double largest) const {
   const double eta = least_shadow(columns_, q + 1, miss_probability / static_cast<double>(columns_));
-  if (!(eta > 0) || !(norm_of_start_ > 0) || steps_.empty()) return infinity;
+  if (!(eta > 0) || !(norm_of_start_ > 0) || steps_.empty() || !std::isfinite(depth_)) return infinity;
   const auto excluded = [&](double x) {  // lambda_{q+1} >= x
     const double y = (x + std::max(0.0, theta_next)) / 2;
     const Value at_x = evaluate(steps_, x), at_y = evaluate(steps_, y);
     if (!at_x.positive) return false;
     const double log_below = std::max(log_damped_, y > edge_ ? at_y.log_size : log_damped_);
     const double tau = std::exp(log_below - at_x.log_size) * norm_of_start_ / eta;
-    const double least = positive_semidefinite_ ? y / (1 + tau * tau) : (y - x * tau * tau) / (1 + tau * tau);
+    const double least = (y - depth_ * tau * tau) / (1 + tau * tau);
     return least > theta_next;
   };
   if (!excluded(largest)) return infinity;

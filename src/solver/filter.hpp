@@ -4,7 +4,8 @@
 // were at least x, the space f(A) X_0 would hold q + 1 dimensions in which f has outgrown everything below y < x, so
 // that the (q+1)-st Ritz value would be at least y / (1 + tau^2), tau = max_[0,y] |f| / f(x) times ||Omega|| over the
 // least shadow of q + 1 directions on the random columns Omega = X_0 R_0. A smaller Ritz value proves that they are
-// not.
+// not. Where A has eigenvalues down to -s, the maximum is that on [-s, y], and they pull the Ritz value down, to
+// (y - s tau^2) / (1 + tau^2): without a bound on s nothing is proved.
 #pragma once
 
 #include <vector>
@@ -27,8 +28,9 @@ std::vector<FilterStep> filter_steps(const std::vector<double>& numbers);
 
 class Filter {
  public:
-  /// The steps taken from X_0 on, made of so many random columns Omega of norm `norm_of_start`.
-  Filter(std::vector<FilterStep> steps, Index columns, double norm_of_start, bool positive_semidefinite);
+  /// The steps taken from X_0 on, made of so many random columns Omega of norm `norm_of_start`. No eigenvalue lies
+  /// below -depth.
+  Filter(std::vector<FilterStep> steps, Index columns, double norm_of_start, double depth);
 
   /// The least x for which at most q eigenvalues lie above x, given the (q+1)-st Ritz value; infinite where there is
   /// none below `largest`.
@@ -38,9 +40,9 @@ class Filter {
   std::vector<FilterStep> steps_;
   Index columns_;
   double norm_of_start_;
-  bool positive_semidefinite_;
+  double depth_;
   double edge_ = 0;        // nothing is damped above it
-  double log_damped_ = 0;  // log max |f| on [0, edge_]
+  double log_damped_ = 0;  // log max |f| on [-depth_, edge_]
 };
 
 }  // namespace hearsay::detail

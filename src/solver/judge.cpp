@@ -10,6 +10,7 @@
 #include "hearsay/error.hpp"
 #include "hearsay/qr.hpp"
 #include "solver/filter.hpp"
+#include "solver/negated.hpp"
 #include "solver/probe.hpp"
 #include "solver/tuning.hpp"
 
@@ -121,7 +122,7 @@ bool Judge<S>::confirm() {
   const Index k = run_.k();
   const bool latest_is_best = state.best_residual == run_.latest().residual;
   if (!run_.has_basis) {  // rounding is far below: of the columns only the answer's are needed
-    extract<S>(state.X, run_.Y, {run_.rotation.values.head(k), run_.rotation.vectors.leftCols(k)}, k, run_.shift(),
+    extract<S>(state.X, run_.Y, {run_.rotation.values.head(k), run_.rotation.vectors.leftCols(k)}, k, run_.scale(),
                confirmed_);
     state.best_residual = state.history.back().residual = confirmed_.residual;
     state.best_sine = run_.latest().sin_theta_estimate;
@@ -174,8 +175,7 @@ template <class S>
 void Judge<S>::note_what_is_proven() {
   PowerState<S>& state = run_.state;
   if (!(state.start_norm > 0) || run_.plan.noisy || run_.options.certify != Certify::full) return;
-  const Filter filter(filter_steps(state.filter), state.start_columns, state.start_norm,
-                      run_.facts.positive_semidefinite);
+  const Filter filter(filter_steps(state.filter), state.start_columns, state.start_norm, depth());
   const Vector<double> theta = run_.now.theta.template cast<double>();
   double best = known_sine(state.proven_count, state.proven_above);
   for (Index q = run_.k(); q < std::min({theta.size(), run_.p(), run_.k() + tuning::counts_to_try}); ++q) {
@@ -187,6 +187,29 @@ void Judge<S>::note_what_is_proven() {
     state.proven_count = q;
     state.proven_above = above;
   }
+}
+
+// How far below zero the spectrum may reach, which the block does not show: random columns of their own do, as a bound
+// that fails as rarely as the others.
+template <class S>
+double Judge<S>::depth() {
+  if (run_.facts.positive_semidefinite) return 0;
+  if (depth_) return *depth_;
+  PowerState<S>& state = run_.state;
+  const Index most = std::max(tuning::least_proof_passes, state.passes / tuning::proof_share);
+  const auto& budget = run_.options.product_budget;
+  if (budget && state.products + tuning::proof_columns * most + run_.k() > *budget)
+    return std::numeric_limits<double>::infinity();
+  const Negated<S> minus(run_.A);
+  const auto found =
+      probe<S>(minus, ConstBlockView<S>(state.X.leftCols(0)), state.exponent, tuning::proof_columns, 1, most,
+               tuning::deep_beside_wanted * static_cast<double>(run_.now.theta(run_.k() - 1)), run_.options.seed);
+  run_.count_products(found.products, found.passes);
+  state.probe_passes += found.passes;
+  state.probe_products += found.products;
+  depth_ =
+      found.finite ? std::max(0.0, found.nothing_above) + largest_rounding() : std::numeric_limits<double>::infinity();
+  return *depth_;
 }
 
 template <class S>
@@ -248,8 +271,12 @@ std::optional<Status> Judge<S>::judge_what_was_seen(double nothing_above, bool m
 // A block of k columns sees no gap; the look for what was missed does.
 template <class S>
 void Judge<S>::estimate_from_outside(const Vector<double>& theta, const Vector<double>& residuals) {
-  RitzPairs both = pairs();
   const Index k = run_.k(), more = theta.size();
+  if (more == 0) {  // k is all there is
+    run_.state.best_sine = 0;
+    return;
+  }
+  RitzPairs both = pairs();
   both.theta.conservativeResize(k + more);
   both.residuals.conservativeResize(k + more);
   both.most_copies = tuning::proof_columns;
@@ -291,7 +318,7 @@ double Judge<S>::frobenius() const {
 // The most: the sums of a product, and the matrix itself rounded to S.
 template <class S>
 double Judge<S>::largest_rounding() const {
-  return product_rounding<S>(run_.facts, run_.d(), frobenius()) + unavoidable_rounding();
+  return product_rounding<S>(run_.facts, run_.d(), frobenius(), run_.state.exponent) + unavoidable_rounding();
 }
 
 template <class S>
@@ -392,7 +419,8 @@ Evidence Judge<S>::evidence(double estimate) const {
                                    .above = evidence.pairs.theta(k) + evidence.pairs.residuals(k) + largest_rounding(),
                                    .probability = 0};
   else if (state.proven_count > 0)
-    evidence.statement = Statement{.count = state.proven_count, .above = state.proven_above};
+    evidence.statement = Statement{
+        .count = state.proven_count, .above = state.proven_above, .probability = miss_probability * (depth_ ? 2 : 1)};
   if (run_.start_is_unsound() && !evidence.statement) evidence.estimate = unknown;
   return evidence;
 }

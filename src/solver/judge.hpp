@@ -60,6 +60,7 @@ class Judge {
   bool reached(double residual, double sine) const;
   bool resolved(double sine) const { return run_.k() == run_.d() || sine < resolved_sine; }
   double known_sine(Index count, double above) const;
+  double depth();
 
   double frobenius() const;
   double largest_rounding() const;
@@ -71,6 +72,7 @@ class Judge {
   Extracted<S> confirmed_;  ///< the basis that is returned, measured
   RitzPairs outside_;       ///< of a block of k columns and what was seen beside it
   double measured_rounding_ = 0;
+  std::optional<double> depth_;  ///< no eigenvalue lies below minus this; empty: nobody has asked
   bool joined_ = false;
   bool claimed_ = false;   ///< the verdict is about the basis as confirmed
   bool unproven_ = false;  ///< a start that was given may have missed something

@@ -19,6 +19,7 @@
 #include "hearsay/error.hpp"
 #include "hearsay/qr.hpp"
 #include "solver/choices.hpp"
+#include "solver/ends.hpp"
 #include "solver/extract.hpp"
 #include "solver/krylov_space.hpp"
 #include "solver/outcome.hpp"
@@ -52,6 +53,7 @@ class Krylov {
         d_(A.dim()),
         k_(options.rank),
         stopping_{.d = d_, .k = k_, .epsilon = std::numeric_limits<S>::epsilon()},
+        ends_(options.which, k_, d_),
         orthogonality_(orthogonality_for<S>(options)),
         space_(A, options, known_, orthogonality_) {
     require_sound(options, d_);
@@ -80,7 +82,8 @@ class Krylov {
       if (at_limit()) return finish(Status::iteration_limit);
       if (space_.exhausted() && !space_.complete()) space_.start_afresh();
       // Where the end is near a restart would cost more than the blocks that are left.
-      if (space_.full(blocks_to_go() <= tuning::spare_blocks)) space_.restart(options_.certify == Certify::full);
+      if (space_.full(blocks_to_go() <= tuning::spare_blocks))
+        space_.restart(options_.certify == Certify::full, ends_.both() ? ends_.all().back().kept : 0);
       next_look = space_.columns() + blocks_to_go() * space_.block();
     }
   }
@@ -93,43 +96,56 @@ class Krylov {
            (budget && space_.columns() > k_ && space_.products() + space_.block() + k_ > *budget);
   }
 
-  // No Ritz value beyond the k-th.
-  bool shows_too_little() const { return space_.columns() <= k_ && !space_.complete(); }
+  // No Ritz value beyond the k-th; of two ends, none beyond either.
+  bool shows_too_little() const { return space_.columns() <= k_ + (ends_.both() ? 1 : 0) && !space_.complete(); }
 
   void look() {
     space_.find_ritz();
-    require_no_negative_eigenvalue();
+    require_symmetric_products();
     const Vector<double> theta = space_.theta().template cast<double>();
     const Vector<double>& residuals = space_.residuals();
-    const Index n = space_.columns();
-    pairs_ = {.theta = theta,
-              .residuals = residuals.array() + expected_rounding(),
-              .coupling = expected_rounding(),
-              .most_copies = space_.complete()    ? -1
-                             : space_.restarted() ? std::min(space_.width(), space_.kept())
-                                                  : space_.width()};
+    ends_.look({.theta = theta,
+                .residuals = residuals,
+                .rounding = expected_rounding(),
+                .norm = space_.largest(),
+                .most_copies = space_.complete()    ? -1
+                               : space_.restarted() ? std::min(space_.width(), space_.kept())
+                                                    : space_.width(),
+                .kept = space_.kept()});
+    const auto [last, next] = ends_.cut();
     HistoryEntry entry{.t = space_.blocks(),
                        .noise = space_.noise(),
                        .theta_1 = theta(0),
-                       .theta_k = theta(k_ - 1),
-                       .theta_next = n > k_ ? theta(k_) : not_known};
-    entry.residual =
-        relative_residual(theta.head(k_), std::ldexp(A_.facts().shift, -space_.exponent()), residuals.head(k_).norm());
-    if (k_ == d_)
-      entry.sin_theta_estimate = 0;
-    else if (n > k_)
-      entry.sin_theta_estimate = sin_theta_estimate(pairs_, k_);
-    if (hooks_.observe || hooks_.reference != nullptr) space_.ritz_vectors(k_, V_);
+                       .theta_k = last,
+                       .theta_next = next,
+                       .sin_theta_estimate = ends_.sine()};
+    entry.residual = relative_residual(ends_.wanted(theta), scale(), ends_.wanted(residuals).norm());
+    if (hooks_.observe || hooks_.reference != nullptr) wanted_vectors(V_);
     if (hooks_.reference != nullptr) entry.sin_theta = static_cast<double>(sin_theta<S>(*hooks_.reference, V_));
     history_.push_back(entry);
   }
 
-  void require_no_negative_eigenvalue() const {
-    const auto least = static_cast<double>(space_.theta()(space_.columns() - 1));
-    double slack = (tuning::negative_by_rounding * stopping_.epsilon + 10 * static_cast<double>(orthogonality_)) *
-                   std::max(space_.frobenius_seen(), space_.norm());
-    if (least < -slack) slack = std::max(slack, slack_of_norm(A_.norm_bound(), stopping_.epsilon, space_.exponent()));
-    detail::require_no_negative_eigenvalue(least, slack, space_.total_exponent());
+  void wanted_vectors(Block<S>& V) { space_.ritz_vectors(k_ - ends_.wanted_low(), ends_.wanted_low(), V); }
+
+  ResidualScale scale() const { return residual_scale(A_.facts(), space_.exponent(), norm_seen()); }
+
+  // Of A less its shift: that makes no residual smaller.
+  double norm_seen() const {
+    const double shift = std::ldexp(A_.facts().shift, -space_.exponent());
+    const auto first = static_cast<double>(space_.theta()(0)), last = static_cast<double>(space_.theta().tail(1)(0));
+    return std::max(std::abs(first - shift), std::abs(last - shift));
+  }
+
+  // Of an operator that does not say that its products are exact.
+  void require_symmetric_products() const {
+    if (A_.facts().exact || options_.products == Products::exact) return;
+    const double rounding =
+        tuning::noise_above_rounding * stopping_.epsilon * std::sqrt(static_cast<double>(d_)) * space_.largest();
+    if (space_.noise() > rounding)
+      throw DataError(fmt::format(
+          "matrix: X'AX is asymmetric by about {:.2g} an entry, and `which` = {} needs a symmetric matrix and "
+          "exact products; of products with errors `which` LA and SA are found",
+          std::ldexp(space_.noise(), space_.total_exponent()), name(options_.which)));
   }
 
   bool observe() {
@@ -152,16 +168,15 @@ class Krylov {
 
   bool reached() const { return goal_.met(history_.back().residual, history_.back().sin_theta_estimate); }
 
-  bool resolved() const { return history_.back().sin_theta_estimate < resolved_sine; }
-
-  bool believed() const {
-    return space_.complete() || proved() || believable(pairs_, k_, history_.back().sin_theta_estimate);
-  }
+  bool believed() const { return space_.complete() || proved() || ends_.believed(); }
 
   // Near enough, or as near as it will ever come.
   bool may_stop() const {
+    const auto out_of_reach = [this](const End& end) {
+      return end.k > 0 && goal_.out_of_reach(end.pairs, end.k, history_.back().residual, expected_rounding());
+    };
     return reached() || space_.complete() || at_rounding_floor(stopping_, history_) ||
-           goal_.out_of_reach(pairs_, k_, history_.back().residual, expected_rounding());
+           std::any_of(ends_.all().begin(), ends_.all().end(), out_of_reach);
   }
 
   std::optional<Status> judge() {
@@ -171,33 +186,42 @@ class Krylov {
     const Index t = space_.blocks();
     if (!proved() && t < give_up_proof_ && !all) return std::nullopt;
     if (must_prove_ && !proved() && !all) return Status::iteration_limit;
-    if (met && resolved() && !believed()) return std::nullopt;
-    if (!resolved() && !next_is_at_rest()) {
+    if (met && ends_.resolved() && !believed()) return std::nullopt;
+    if (!ends_.resolved() && !next_is_at_rest()) {
       if (give_up_next_ < 0) give_up_next_ = t + tuning::most_blocks_for_the_next;
       if (t < give_up_next_) return std::nullopt;
     }
-    return !resolved() ? Status::ambiguous : met ? Status::converged : Status::rounding_floor;
+    return !ends_.resolved() ? Status::ambiguous : met ? Status::converged : Status::rounding_floor;
   }
 
   // Else the first Ritz value beyond k may yet leave the k-th alone, and the two cannot be said to agree. A start that
   // was given has the wanted ones at rest before the others have begun to move.
   bool next_is_at_rest() const {
-    return space_.complete() || space_.columns() <= k_ ||
-           pairs_.residuals(k_) <= std::sqrt(goal_.tolerance) * pairs_.theta(0);
+    const double enough = std::sqrt(goal_.tolerance) * space_.largest();
+    return space_.complete() || std::all_of(ends_.all().begin(), ends_.all().end(), [&](const End& end) {
+             return end.pairs.size() <= end.k || end.pairs.residuals(end.k) <= enough;
+           });
   }
 
   // Whether w wanted Ritz values are one to the accuracy asked for, w the columns of the block, so that there may be
   // more of them; where they differ by more, the block comes to see them all.
   bool may_lack_copies() const {
-    const Index w = space_.width();
-    if (space_.complete() || w >= d_) return false;
+    if (space_.complete() || space_.width() >= d_) return false;
+    return std::any_of(ends_.all().begin(), ends_.all().end(), [this](const End& end) { return may_lack_copies(end); });
+  }
+
+  bool may_lack_copies(const End& end) const {
     const double alike = std::clamp(tuning::copies_in_goal * std::max(goal_.sine, goal_.tolerance),
                                     tuning::copies_at_least, tuning::copies_at_most);
-    const auto edge = static_cast<double>(space_.theta()(space_.columns() - 1));
-    for (Index i = 0; i + w <= k_; ++i) {
-      const auto upper = static_cast<double>(space_.theta()(i)), lower = static_cast<double>(space_.theta()(i + w - 1));
-      const double close = alike * (lower - edge);
-      if (upper - lower <= close && (reached() || space_.residuals().segment(i, w).maxCoeff() <= close)) return true;
+    const Index w = space_.width(), n = end.pairs.size();
+    const double edge = end.pairs.theta(n - 1);
+    const auto residual = [&](Index i) { return space_.residuals()(end.sign > 0 ? i : n - 1 - i); };
+    for (Index i = 0; i + w <= end.k; ++i) {
+      const double upper = end.pairs.theta(i), lower = end.pairs.theta(i + w - 1), close = alike * (lower - edge);
+      if (!(upper - lower <= close)) continue;
+      double largest = 0;
+      for (Index j = i; j < i + w; ++j) largest = std::max(largest, residual(j));
+      if (reached() || largest <= close) return true;
     }
     return false;
   }
@@ -227,36 +251,34 @@ class Krylov {
                        : known_.sound_start ? t
                                             : t + std::max(tuning::least_proof_passes, t / tuning::proof_share);
     }
-    proof_ = prove();
+    prove_all();
   }
 
-  // Everything down to the k-th Ritz value, or down to the cluster that k cuts; of a start that was given also that the
-  // Ritz values are those they seem to be, which only the bound says.
+  // Of a start that was given also that the Ritz values are those they seem to be, which only the bound says.
   bool proved() const {
-    if (!proof_ || !std::isfinite(proof_->above)) return false;
-    if (!resolved()) return proof_->count + 1 >= cluster_at(pairs_, k_, false).first;
-    if (proof_->count < k_) return false;
-    return !must_prove_ || sine_bound(pairs_, k_, *proof_) <= goal_.sine_or_resolved();
+    if (!ends_.proved()) return false;
+    return !must_prove_ || !ends_.resolved() || ends_.bound() <= goal_.sine_or_resolved();
+  }
+
+  void prove_all() {
+    for (End& end : ends_.all()) end.proof = prove(end);
   }
 
   // That at most q eigenvalues lie above an x below the q-th Ritz value: for q = k, or the next few where the gap there
   // is too small. Where k cuts a cluster, for the Ritz values above that.
-  std::optional<Statement> prove() {
-    if (space_.complete()) return exactly();
-    const Shadow::Space seen = space_.seen_by_shadow();
+  std::optional<Statement> prove(const End& end) {
+    if (space_.complete()) return exactly(end);
+    const Shadow::Space seen = space_.seen_by_shadow(end.sign);
     const Shadow& shadow = space_.shadow();
-    const Vector<double>& theta = pairs_.theta;
-    Statement best = known_.statement.count >= k_ ? known_.statement : Statement{};
+    const Vector<double>& theta = end.pairs.theta;
+    Statement best = !ends_.both() && known_.statement.count >= k_ ? known_.statement : Statement{};
     best.above = known_.in_units_of(space_.total_exponent(), best.above);
-    const Index first = resolved() ? k_ : cluster_at(pairs_, k_, false).first - 1;
-    if (first == 0)
-      return shadow
-          .prove(seen, 0,
-                 theta(0) + tuning::above_all_residuals * pairs_.residuals(0) + tuning::above_all * std::abs(theta(0)))
-          .proved;
-    for (Index q = first; q < std::min({space_.columns(), space_.kept(), first + tuning::counts_to_try}); ++q) {
+    const Index first = ends_.to_prove(end);
+    if (first == 0) return shadow.prove(seen, 0, above_all(end)).proved;
+    for (Index q = first; q < std::min({space_.columns(), end.kept, first + tuning::counts_to_try}); ++q) {
+      const double highest = q == end.k ? std::min(theta(q - 1), end.limit) : theta(q - 1);
       for (const double part : tuning::parts_of_gap) {
-        const Statement proved = shadow.prove(seen, q, theta(q) + part * (theta(q - 1) - theta(q))).proved;
+        const Statement proved = shadow.prove(seen, q, theta(q) + part * (highest - theta(q))).proved;
         if (proved.count > best.count || !std::isfinite(best.above)) best = proved;
         if (proved.count == q) return best;
       }
@@ -264,11 +286,19 @@ class Krylov {
     return best;
   }
 
+  // Where nothing is wanted at an end, half way to the least that is wanted at the other.
+  double above_all(const End& end) const {
+    const double theta = end.pairs.theta(0), residual = end.pairs.residuals(0);
+    const double above = theta + tuning::above_all_residuals * residual + tuning::above_all * space_.largest();
+    return end.k == 0 && ends_.resolved() ? std::max(theta + 0.5 * (end.limit - theta), std::min(above, end.limit))
+                                          : above;
+  }
+
   // The space is everything.
-  Statement exactly() const {
+  Statement exactly(const End& end) const {
     const double rounding = space_.largest_rounding(k_);
-    if (k_ == d_) return {.count = d_, .above = pairs_.theta(d_ - 1) - rounding, .probability = 0};
-    return {.count = k_, .above = pairs_.theta(k_) + rounding, .probability = 0};
+    if (k_ == d_) return {.count = d_, .above = end.pairs.theta(d_ - 1) - rounding, .probability = 0};
+    return {.count = end.k, .above = end.pairs.theta(end.k) + rounding, .probability = 0};
   }
 
   double expected_rounding() const {
@@ -281,13 +311,15 @@ class Krylov {
   PowerResult<S> finish(Status status) {
     require_a_basis(history_);
     if (status == Status::breakdown) space_.forget_since_ritz();
+    const Index kept = std::min(space_.kept(), space_.columns()), low = ends_.wanted_low();
+    const Index kept_low = ends_.both() ? std::max(low, std::min(ends_.all().back().kept, kept - (k_ - low))) : 0;
     Block<S> block;
-    space_.ritz_vectors(std::min(space_.kept(), space_.columns()), block);
+    space_.ritz_vectors(kept - kept_low, kept_low, block);
     Extracted<S> answer;
-    answer.V = block.leftCols(k_);
+    wanted_vectors(answer.V);
     Small<S> R;
     thin_qr<S>(answer.V, R);  // K is orthonormal to orthogonality_
-    answer.theta = space_.theta().head(k_);
+    answer.theta = ends_.wanted(space_.theta().template cast<double>()).template cast<S>();
     answer.residual = history_.back().residual;
     if (status != Status::breakdown) status = measure_near_rounding(status, answer);
     certify(status);
@@ -308,6 +340,8 @@ class Krylov {
     const double sine = history_.back().sin_theta_estimate;
     if (std::isfinite(sine)) result.sin_theta_estimate = std::min(1.0, sine);
     result.certificate = unscaled(certificate_, space_.total_exponent() - result.exponent);
+    result.norm_seen = std::ldexp(norm_seen(), space_.total_exponent() - result.exponent);
+    if (ends_.both()) result.gap = std::ldexp(ends_.gap(), space_.total_exponent());
     result.block = std::move(block);
     if (status == Status::breakdown)
       result.notes.push_back(
@@ -324,10 +358,9 @@ class Krylov {
     answer.residual = std::max({last.residual, least, static_cast<double>(orthogonality_)});
     const bool single = sizeof(S) < sizeof(double) && options_.certify != Certify::none && !known_.goes_on;
     if (single || (last.residual <= near && goal_.tolerance <= near)) {
-      answer = measure<S>(A_, answer.V, space_.exponent());
+      answer = measure<S>(A_, answer.V, space_.exponent(), norm_seen());
       space_.count_products(k_, 1);
-      pairs_.residuals.head(k_) =
-          pairs_.residuals.head(k_).cwiseMax((answer.residuals.array() + expected_rounding()).matrix());
+      ends_.raise_residuals((answer.residuals.array() + expected_rounding()).matrix());
     }
     if (single && status == Status::converged) {
       const double before = expected_rounding();
@@ -335,37 +368,34 @@ class Krylov {
           space_.unavoidable_rounding(k_) +
           tuning::rounding_beyond_measured * measured_rounding<S>(A_, answer.V, space_.exponent(), options_.seed);
       space_.count_products(2 * (k_ + 1), 2);
-      pairs_.residuals.array() += expected_rounding() - before;
-      pairs_.coupling = expected_rounding();
+      ends_.add_rounding(expected_rounding() - before, expected_rounding());
     }
-    if (space_.columns() > k_ && k_ < d_) last.sin_theta_estimate = sin_theta_estimate(pairs_, k_);
+    last.sin_theta_estimate = ends_.sine();
     if (status != Status::converged) return status;
-    if (goal_.met(answer.residual, last.sin_theta_estimate) && resolved()) return status;
-    return resolved() ? Status::rounding_floor : Status::ambiguous;
+    if (goal_.met(answer.residual, last.sin_theta_estimate) && ends_.resolved()) return status;
+    return ends_.resolved() ? Status::rounding_floor : Status::ambiguous;
   }
 
   void certify(Status status) {
     const Index n = space_.columns();
     const bool ambiguous = status == Status::ambiguous;
-    if (!proof_ && options_.certify == Certify::full && status != Status::breakdown && n > k_ - (k_ == d_))
-      proof_ = prove();
+    const bool tried = std::any_of(ends_.all().begin(), ends_.all().end(), [](const End& end) { return !!end.proof; });
+    if (!tried && options_.certify == Certify::full && status != Status::breakdown && n > k_ - (k_ == d_)) prove_all();
     const bool unsound = hooks_.start != nullptr && !known_.sound_start, unknown_start = unsound && !proved();
-    Evidence evidence{.pairs = pairs_,
-                      .rounding = std::max(space_.largest_rounding(k_), expected_rounding()),
+    Evidence evidence{.rounding = std::max(space_.largest_rounding(k_), expected_rounding()),
                       .rounding_expected = expected_rounding(),
                       .k = k_,
                       .d = d_,
                       .all = space_.complete(),
                       .sound = !unsound,
                       .estimate = unknown_start ? not_known : history_.back().sin_theta_estimate,
-                      .statement = proof_,
                       .frobenius = space_.frobenius(k_),
                       .random_columns = space_.shadow().columns()};
     const bool too_soon = may_lack_copies() || space_.blocks() < not_before_;
     if (!proved() && too_soon && !space_.complete())  // columns had no time to show what they hold
       evidence.estimate = history_.back().sin_theta_estimate = 1;
     if (!ambiguous && n <= k_) evidence.estimate = not_known;
-    certificate_ = certificate_of(evidence, options_.certify, ambiguous);
+    certificate_ = ends_.certificate(evidence, options_.certify, ambiguous);
   }
 
   OperatorRef<S> A_;
@@ -375,12 +405,11 @@ class Krylov {
   const Goal goal_;
   const Index d_, k_;
   const StoppingFacts stopping_;
+  Ends ends_;  // Ritz pairs with what rounding may hide, what is proved of them, and how near they are
   const S orthogonality_;
   KrylovSpace<S> space_;
   Block<S> V_;
-  RitzPairs pairs_;  // theta, and residuals with what rounding may hide
   std::vector<HistoryEntry> history_;
-  std::optional<Statement> proof_;
   Certificate certificate_;
   double measured_rounding_ = 0;
   bool must_prove_ = false;

@@ -10,7 +10,7 @@ template <class S>
 PowerResult<S> block_krylov(OperatorRef<S> A, const PowerOptions& options, const Hooks<S>& hooks,
                             const Known& known = {});
 
-/// The most columns the space holds.
+/// The columns of the space by which its cost is weighed.
 Index krylov_capacity(Index d, const OperatorFacts& facts, const PowerOptions& options);
 
 /// The blocks it takes to hold more than k columns.

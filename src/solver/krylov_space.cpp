@@ -11,6 +11,7 @@
 #include "hearsay/random.hpp"
 #include "linalg/large_pages.hpp"
 #include "linalg/row_chunks.hpp"
+#include "solver/ends.hpp"
 #include "solver/extract.hpp"
 #include "solver/krylov.hpp"
 #include "solver/outcome.hpp"
@@ -22,9 +23,14 @@ namespace hearsay::detail {
 
 namespace {
 
+Index blocks_of_space(Index d) {
+  return d <= tuning::roomy_dimension ? tuning::blocks_of_roomy_space : tuning::blocks_of_space;
+}
+
 Index kept_columns(Index d, const PowerOptions& options) {
-  const Index extra = options.oversample.value_or(std::max(options.rank, tuning::least_oversample));
-  return std::min(d, options.rank + std::max<Index>(1, extra));
+  const Index ends = takes_both_ends(options.which) ? 2 : 1;
+  const Index extra = options.oversample.value_or(std::max(options.rank, ends * tuning::least_oversample));
+  return std::min(d, options.rank + std::max(ends, extra));
 }
 
 // A few more than the rank, as long as one more costs little. Where orthogonality costs more than the product, fewer:
@@ -37,6 +43,12 @@ Index block_columns(Index d, const OperatorFacts& facts, const PowerOptions& opt
                   cheap ? tuning::narrowest_block : std::clamp(by_rank, tuning::narrowest_block, tuning::widest_block));
 }
 
+// With all the blocks that memory allows.
+Index roomy_capacity(Index d, const OperatorFacts& facts, const PowerOptions& options) {
+  const Index p = kept_columns(d, options), s = block_columns(d, facts, options);
+  return std::min(d, std::max(2 * p, p + blocks_of_space(d) * s));
+}
+
 }  // namespace
 
 Index krylov_capacity(Index d, const OperatorFacts& facts, const PowerOptions& options) {
@@ -46,7 +58,7 @@ Index krylov_capacity(Index d, const OperatorFacts& facts, const PowerOptions& o
 
 Index least_blocks(Index d, const OperatorFacts& facts, const PowerOptions& options) {
   const Index s = block_columns(d, facts, options);
-  return (std::min(d, options.rank + 1) + s - 1) / s;
+  return (std::min(d, options.rank + (takes_both_ends(options.which) ? 2 : 1)) + s - 1) / s;
 }
 
 template <class S>
@@ -72,13 +84,14 @@ void KrylovSpace<S>::start(const Block<S>* start, Index beside) {
     require(all_finite<S>(*start), "start block: has a value that is not finite");
     Q_.leftCols(given) = start->leftCols(given);
   }
-  room_ = std::min(d_, krylov_capacity(d_, A_.facts(), options_) + Q_.cols() - s);
+  room_ = std::min(d_, roomy_capacity(d_, A_.facts(), options_) + Q_.cols() - s);
   const Index all = capacity();
   resize_large<S>(K_, d_, all);
   H_ = Small<S>::Zero(all, all);
   thin_qr<S>(Q_, B_);
   random_ = Q_.cols() - given;
-  width_ = known_.sound_start && given > 0 ? std::min(given, std::max(random_, known_.columns))
+  // where the one before forgot how many columns it grew from, it was one at least
+  width_ = known_.sound_start && given > 0 ? std::max<Index>(1, std::min(given, std::max(random_, known_.columns)))
            : beside > 0                    ? random_
                                            : Q_.cols();
   if (random_ > 0) shadow_.add_columns(B_.rightCols(random_).transpose().template cast<double>());
@@ -192,7 +205,7 @@ void KrylovSpace<S>::widen() {
   Small<S> B = Small<S>::Zero(before + more, B_.cols());
   B.topRows(before) = B_;
   B_.swap(B);
-  room_ = std::max(room_, std::min(d_, p_ + tuning::blocks_of_space * Q_.cols()));
+  room_ = std::max(room_, std::min(d_, p_ + blocks_of_space(d_) * Q_.cols()));
   const Index all = capacity();
   if (all > K_.cols()) {
     K_.conservativeResize(Eigen::NoChange, all);
@@ -200,20 +213,35 @@ void KrylovSpace<S>::widen() {
   }
 }
 
+namespace {
+
+// The columns of a matrix whose middle ones, which are let go, stand last.
+template <class M>
+M kept_first(const M& columns, Index high, Index low) {
+  const Index n = columns.cols();
+  M ordered(columns.rows(), n);
+  ordered << columns.leftCols(high), columns.rightCols(low), columns.middleCols(high, n - high - low);
+  return ordered;
+}
+
+}  // namespace
+
 template <class S>
-void KrylovSpace<S>::restart(bool shadow) {
-  ritz_vectors(p_, W_);
+void KrylovSpace<S>::restart(bool shadow, Index low) {
+  const Index high = p_ - low;
+  ritz_vectors(high, low, W_);
+  const Vector<S> theta = kept_first<Small<S>>(theta_.transpose(), high, low).transpose();
   if (shadow)
-    shadow_.restart(theta_.template cast<double>(), U_.template cast<double>(),
-                    (B_ * U_.bottomRows(last_)).template cast<double>(), p_);
+    shadow_.restart(theta.template cast<double>(), kept_first<Small<S>>(U_, high, low).template cast<double>(),
+                    kept_first<Small<S>>(B_ * U_.bottomRows(last_), high, low).template cast<double>(), p_);
   Small<S> R;
   thin_qr<S>(W_, R);  // what orthogonality was lost would add up from restart to restart
   K_.leftCols(p_) = W_;
-  H_.topLeftCorner(p_, p_) = theta_.head(p_).asDiagonal();
+  H_.topLeftCorner(p_, p_) = theta.head(p_).asDiagonal();
   n_ = p_;
   restarted_ = true;
   met_ = 0;
-  theta_ = theta_.head(p_).eval();
+  theta_ = theta.head(p_).eval();
   U_ = Small<S>::Identity(p_, p_);
 }
 
@@ -221,6 +249,8 @@ template <class S>
 void KrylovSpace<S>::find_ritz() {
   spectrum_ = SmallSpectrum<S>(H_.topLeftCorner(n_, n_));
   theta_ = spectrum_.values();
+  largest_ =
+      std::max({largest_, std::abs(static_cast<double>(theta_(0))), std::abs(static_cast<double>(theta_(n_ - 1)))});
   U_.resize(0, 0);
   T_ = (B_ * spectrum_.last_rows(last_)).template cast<double>();
   residuals_ = T_.colwise().norm();
@@ -233,51 +263,54 @@ double KrylovSpace<S>::noise() const {
 }
 
 template <class S>
-double KrylovSpace<S>::norm() const {
-  return static_cast<double>(H_.topLeftCorner(n_, n_).norm());
-}
-
-template <class S>
 const Small<S>& KrylovSpace<S>::vectors() {
   if (U_.size() == 0) U_ = spectrum_.vectors();
   return U_;
 }
 
 template <class S>
-void KrylovSpace<S>::ritz_vectors(Index columns, Block<S>& out) {
-  out.resize(d_, columns);
-  multiply<S>(K_.leftCols(n_), Small<S>(vectors().leftCols(columns)), out);
+void KrylovSpace<S>::ritz_vectors(Index high, Index low, Block<S>& out) {
+  out.resize(d_, high + low);
+  Small<S> turn(n_, high + low);
+  turn << vectors().leftCols(high), vectors().rightCols(low);
+  multiply<S>(K_.leftCols(n_), turn, out);
 }
 
 template <class S>
-Shadow::Space KrylovSpace<S>::seen_by_shadow() {
+Shadow::Space KrylovSpace<S>::seen_by_shadow(double sign) {
   const double combined = tuning::combining * std::numeric_limits<S>::epsilon() * std::sqrt(static_cast<double>(n_));
-  return {.theta = theta_.template cast<double>(),
-          .T = T_,
-          .times_vectors = [this](const Small<double>& M) -> Small<double> {
-            return spectrum_.times_vectors(M.template cast<S>()).template cast<double>();
+  const bool mirrored = sign < 0;
+  const auto in_order = [mirrored](Small<double> columns) -> Small<double> {
+    return mirrored ? Small<double>(columns.rowwise().reverse()) : columns;
+  };
+  const Vector<double> theta = theta_.template cast<double>();
+  return {.sign = sign,
+          .theta = mirrored ? Vector<double>(-theta.reverse()) : theta,
+          .T = in_order(T_),
+          .times_vectors = [this, in_order](const Small<double>& M) -> Small<double> {
+            return in_order(spectrum_.times_vectors(M.template cast<S>()).template cast<double>());
           },
-          .vectors = [this]() -> Small<double> { return vectors().template cast<double>(); },
-          .error = lost_ + static_cast<double>(theta_(0)) * (static_cast<double>(orthogonality_) + combined)};
+          .vectors = [this, in_order]() -> Small<double> { return in_order(vectors().template cast<double>()); },
+          .error = lost_ + largest_*(static_cast<double>(orthogonality_) + combined)};
 }
 
 template <class S>
 double KrylovSpace<S>::frobenius(Index k) const {
+  const Vector<double> theta = theta_.template cast<double>();
   return std::hypot(std::max(frobenius_, known_.in_units_of(total_exponent(), known_.frobenius)),
-                    theta_.head(k).template cast<double>().norm());
+                    std::max(theta.head(k).norm(), theta.tail(k).norm()));
 }
 
 template <class S>
 double KrylovSpace<S>::largest_rounding(Index k) const {
-  return product_rounding<S>(A_.facts(), d_, frobenius(k)) + unavoidable_rounding(k);
+  return product_rounding<S>(A_.facts(), d_, frobenius(k), exponent_) + unavoidable_rounding(k);
 }
 
 template <class S>
 double KrylovSpace<S>::unavoidable_rounding(Index k) const {
   constexpr double epsilon = std::numeric_limits<S>::epsilon();
   const double combined = tuning::combining * epsilon * std::sqrt(static_cast<double>(n_));  // of n columns into one
-  return 0.5 * epsilon * frobenius(k) + lost_ +
-         (static_cast<double>(orthogonality_) + combined) * std::abs(static_cast<double>(theta_(0)));
+  return 0.5 * epsilon * frobenius(k) + lost_ + (static_cast<double>(orthogonality_) + combined) * largest_;
 }
 
 template class KrylovSpace<float>;

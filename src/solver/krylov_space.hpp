@@ -2,7 +2,8 @@
 //   K = [Q_1 ... Q_m],   A Q_m - K K'A Q_m = Q_{m+1} B,   H = K'A K = U Theta U'
 //   A K U - K U Theta = Q_{m+1} B (last rows of U): residuals cost no product and no pass over K.
 // A Q_m lies in Q_{m-1}, Q_m and Q_{m+1} alone. A full space is restarted with its p leading Ritz vectors in place of K
-// (thick restart), after which the relation holds as before, and the first new block meets all of them.
+// (thick restart), or with some from either end, after which the relation holds as before, and the first new block
+// meets all of them.
 //
 // Reference   Wu and Simon (2000); Zhou and Saad (2008) for blocks.
 // Careful     All vectors are orthogonalised against all, so that nothing is found twice. A block of w columns finds w
@@ -35,8 +36,9 @@ class KrylovSpace {
   void start_afresh();
   /// Q gets as many random columns again.
   void widen();
-  /// The p leading Ritz vectors in place of K; `shadow` where something is to be proved later.
-  void restart(bool shadow);
+  /// p Ritz vectors in place of K, so many of them the lowest and the others the leading ones; `shadow` where something
+  /// is to be proved later.
+  void restart(bool shadow, Index low);
   /// H's eigenvalues, and the norms of the residuals.
   void find_ritz();
   /// K as it was when its Ritz values were last found.
@@ -63,13 +65,13 @@ class KrylovSpace {
 
   const Vector<S>& theta() const { return theta_; }
   const Vector<double>& residuals() const { return residuals_; }
-  double noise() const;  ///< what the asymmetry of the newest part of H betrays
-  double norm() const;   ///< ||H||_F
+  double noise() const;                        ///< what the asymmetry of the newest part of H betrays
+  double largest() const { return largest_; }  ///< magnitude of a Ritz value so far
   const Shadow& shadow() const { return shadow_; }
-  Shadow::Space seen_by_shadow();
+  Shadow::Space seen_by_shadow(double sign);  ///< of sign * A
 
-  /// out <- the leading Ritz vectors.
-  void ritz_vectors(Index columns, Block<S>& out);
+  /// out <- the leading Ritz vectors, then the lowest ones, by descending Ritz value.
+  void ritz_vectors(Index high, Index low, Block<S>& out);
 
   int exponent() const { return exponent_; }  ///< products are scaled by 2^-exponent
   int total_exponent() const { return A_.facts().exponent + exponent_; }
@@ -112,6 +114,7 @@ class KrylovSpace {
   Small<double> T_;  // B (last rows of U)
   Vector<double> residuals_;
   Shadow shadow_;
+  double largest_ = 0;    // magnitude of a Ritz value
   Index random_ = 0;      // columns drawn so far
   double frobenius_ = 0;  // ||A||_F, about
   int exponent_ = 0;

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hearsay/error.hpp"
 #include "linalg/large_pages.hpp"
 #include "linalg/worth_threads.hpp"
+#include "solver/ends.hpp"
 #include "solver/krylov.hpp"
 #include "solver/power.hpp"
 #include "solver/tuning.hpp"
@@ -24,6 +26,9 @@ Block<float> in_single_precision(const BorrowedBlock<double>& A) {
 PowerResult<double> mixed_precision_subspace(OperatorRef<float> A_single, OperatorRef<double> A_double,
                                              const PowerOptions& options, const Hooks<double>& hooks,
                                              const std::function<bool(const Iteration<float>&)>& observe_single) {
+  require(!detail::takes_both_ends(options.which),
+          fmt::format("which = {}: is found in one precision; use `precision` double or single, or `which` LA or SA",
+                      name(options.which)));
   if (hooks.resume != nullptr)  // only the part in double precision saves its state
     return detail::subspace_from<double>(A_double, options, hooks, {});
   // Products rounded to single precision leave a residual of about eps, and no less: from there on, and where two

@@ -46,6 +46,7 @@ PowerResult<S> result_of(Ending<S>&& ending, const OperatorFacts& facts, const s
   for (const HistoryEntry& entry : history) result.history.push_back(unscaled(entry, ending.exponent));
   if (facts.positive_semidefinite && ending.exact) ending.theta = ending.theta.cwiseMax(S(0));
   set_eigenvalues<S>(result, ending.theta, ending.exponent);
+  result.norm_seen = static_cast<double>(result.eigenvalues.cwiseAbs().maxCoeff());
   canonical_signs<S>(ending.basis);
   result.basis = std::move(ending.basis);
 

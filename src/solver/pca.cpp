@@ -10,9 +10,11 @@
 #include "hearsay/operators/covariance.hpp"
 #include "hearsay/qr.hpp"
 #include "hearsay/subspace.hpp"
+#include "hearsay/threads.hpp"
 #include "solver/certificate.hpp"
 #include "solver/extract.hpp"
 #include "solver/power.hpp"
+#include "solver/tuning.hpp"
 
 namespace hearsay {
 
@@ -26,6 +28,32 @@ Vector<S> singular_values(const PowerResult<S>& power, double divisor) {
     const double variance = std::max(0.0, static_cast<double>(eigenvalue));
     return static_cast<S>(std::ldexp(std::sqrt(std::ldexp(variance, odd)) * std::sqrt(divisor), half));
   });
+}
+
+template <class S>
+CovarianceOptions covariance_options(const PcaOptions<S>& options) {
+  return {.center = options.center,
+          .gram_bytes_limit = options.gram_bytes_limit,
+          .standardize = options.standardize,
+          .missing_as_mean = options.missing_as_mean,
+          .weights = options.weights,
+          .column_names = options.column_names};
+}
+
+// What the covariance knows of its columns and rows.
+template <class S, class Covariance>
+void take_columns(const Covariance& A, Index rows, PcaResult<S>& result) {
+  const ColumnMoments& moments = A.moments();
+  const bool measured = moments.columns() > 0;
+  result.mean = A.mean();
+  result.scale = A.columns().scale;
+  result.constant = A.columns().constant;
+  result.samples = measured ? moments.rows : rows;
+  result.weight = measured ? moments.total_weight : static_cast<double>(rows);
+  result.missing.entries = moments.missing;
+  result.missing.rows = moments.rows_missing;
+  result.missing.empty_rows = moments.rows_empty;
+  if (moments.missing > 0) result.missing.policy = Missing::mean;
 }
 
 template <class S, class Covariance>
@@ -91,6 +119,12 @@ void carry_over(double residual, PowerResult<S>& result) {
   result.sin_theta_estimate = std::min(1.0, result.sin_theta_estimate * grown);
 }
 
+// Mean, matrix, solve and variances together take less time than a second thread may need to wake up.
+bool is_small(Index samples, Index features) {
+  const auto m = static_cast<double>(samples), d = static_cast<double>(features);
+  return m * d * std::min(m, d) < detail::tuning::small_solve;
+}
+
 // The samples' side: Phi Phi' v = lambda v gives the component Phi'v / ||Phi'v||. The claim is measured anew on the
 // features' side; where the way back lost accuracy (tiny eigenvalues), a few iterations there restore it.
 template <class S>
@@ -122,19 +156,20 @@ PowerResult<S> solve_by_samples(const BorrowedBlock<S>& data, const DenseCovaria
 template <class S>
 PcaResult<S> pca(const BorrowedBlock<S>& data, const PcaOptions<S>& asked, const Hooks<S>& hooks) {
   const PcaOptions<S> options = with_wish<S>(asked);
-  CovarianceOptions covariance{.center = options.center, .gram_bytes_limit = options.gram_bytes_limit};
+  const OneThread alone(is_small(data.rows(), data.cols()));
+  const CovarianceOptions covariance = covariance_options(options);
   const DenseCovariance<S> A(data, covariance);
   PcaResult<S> result;
+  result.centred = options.center;
   result.by_samples = data.rows() < data.cols() && options.power.rank < data.rows() && !options.noise.fill &&
                       hooks.reference == nullptr && hooks.start == nullptr;
   result.power = result.by_samples ? solve_by_samples<S>(data, A, covariance, options, hooks, result.formed)
                                    : solve<S>(A, options, hooks);
   if (asked.wished_accuracy) accept_what_met_the_tolerance<S>(result.power, asked);
   result.formed = result.formed || A.formed();
-  result.mean = A.mean();
+  take_columns<S>(A, data.rows(), result);
   result.singular_values = singular_values<S>(result.power, A.divisor());
   result.total_variance = std::ldexp(A.total_variance(), A.facts().exponent - result.power.exponent);
-  result.samples = data.rows();
   return result;
 }
 
@@ -146,14 +181,14 @@ PcaResult<S> pca(const Block<S>& data, const PcaOptions<S>& options, const Hooks
 template <class S>
 PcaResult<S> pca(const CsrView<S>& data, const PcaOptions<S>& asked, const Hooks<S>& hooks) {
   const PcaOptions<S> options = with_wish<S>(asked);
-  const SparseCovariance<S> A(data, options.center);
+  const SparseCovariance<S> A(data, covariance_options(options));
   PcaResult<S> result;
+  result.centred = options.center;
   result.power = solve<S>(A, options, hooks);
   if (asked.wished_accuracy) accept_what_met_the_tolerance<S>(result.power, asked);
-  result.mean = A.mean();
+  take_columns<S>(A, data.rows, result);
   result.singular_values = singular_values<S>(result.power, A.divisor());
   result.total_variance = A.total_variance();
-  result.samples = data.rows;
   return result;
 }
 
@@ -162,42 +197,11 @@ PcaResult<S> pca(const CsrMatrix<S>& data, const PcaOptions<S>& options, const H
   return pca<S>(borrow(data), options, hooks);
 }
 
-namespace {
-
-template <class S, class Covariance>
-Block<S> scores_of(const Covariance& A, Index samples, const PcaResult<S>& result) {
-  Block<S> scores(samples, result.power.basis.cols());
-  A.scores(result.power.basis, scores);
-  return scores;
-}
-
-template <class S>
-void require_features(Index features, const PcaResult<S>& result) {
-  require(features == result.mean.size(),
-          fmt::format("data of {} features: must have {}, as the analysis has", features, result.mean.size()));
-}
-
-}  // namespace
-
-template <class S>
-Block<S> pca_scores(const Block<S>& data, const PcaResult<S>& result) {
-  require_features(data.cols(), result);
-  return scores_of(DenseCovariance<S>::about(result.mean, borrow(data)), data.rows(), result);
-}
-
-template <class S>
-Block<S> pca_scores(const CsrMatrix<S>& data, const PcaResult<S>& result) {
-  require_features(data.cols, result);
-  return scores_of(SparseCovariance<S>::about(result.mean, borrow(data)), data.rows, result);
-}
-
 #define HEARSAY_INSTANTIATE(S)                                                                  \
   template PcaResult<S> pca<S>(const BorrowedBlock<S>&, const PcaOptions<S>&, const Hooks<S>&); \
   template PcaResult<S> pca<S>(const Block<S>&, const PcaOptions<S>&, const Hooks<S>&);         \
   template PcaResult<S> pca<S>(const CsrMatrix<S>&, const PcaOptions<S>&, const Hooks<S>&);     \
-  template PcaResult<S> pca<S>(const CsrView<S>&, const PcaOptions<S>&, const Hooks<S>&);       \
-  template Block<S> pca_scores<S>(const Block<S>&, const PcaResult<S>&);                        \
-  template Block<S> pca_scores<S>(const CsrMatrix<S>&, const PcaResult<S>&);
+  template PcaResult<S> pca<S>(const CsrView<S>&, const PcaOptions<S>&, const Hooks<S>&);
 HEARSAY_INSTANTIATE(float)
 HEARSAY_INSTANTIATE(double)
 #undef HEARSAY_INSTANTIATE

@@ -203,7 +203,7 @@ class PowerIteration {
     const auto least = static_cast<double>(theta(theta.size() - 1));
     if (least < -slack)
       slack = std::max(slack, detail::slack_of_norm(run_.A.norm_bound(), run_.stopping.epsilon, state_.exponent));
-    detail::require_no_negative_eigenvalue(least, slack, run_.exponent);
+    detail::require_no_negative_eigenvalue(least, slack, run_.exponent, state_.products, state_.passes);
   }
 
   // Where blocks are large and nobody needs V yet, r_i^2 = u_i'Y'Y u_i - theta_i^2 says as much for a fifth of the
@@ -214,8 +214,8 @@ class PowerIteration {
     run_.rotation = detail::extraction_rotation<S>(H, ritz, run_.k(), extraction);
     const bool needs_basis = hooks.reference != nullptr || (hooks.observe && hooks.observe_basis);
     run_.has_basis = needs_basis || extraction != Extraction::ritz || !detail::free_to_save(run_) ||
-                     !detail::residuals_from_gram<S>(run_.rotation, Y_, run_.k(), run_.shift(), run_.now);
-    if (run_.has_basis) detail::extract<S>(X_, Y_, run_.rotation, run_.k(), run_.shift(), run_.now);
+                     !detail::residuals_from_gram<S>(run_.rotation, Y_, run_.k(), run_.scale(), run_.now);
+    if (run_.has_basis) detail::extract<S>(X_, Y_, run_.rotation, run_.k(), run_.scale(), run_.now);
     if (needs_basis && averaging_.begun()) run_.now.V.leftCols(run_.k()) = averaging_.basis();
   }
 
@@ -414,6 +414,9 @@ PowerResult<S> accelerated_power(OperatorRef<S> A, const PowerOptions& options, 
   if (!papers.method) papers.method = SolveMethod::anpm;
   require(papers.method != SolveMethod::krylov,
           "method = krylov: accelerated_power() is anpm or averaged; call principal_subspace()");
+  require(papers.which == Which::largest,
+          fmt::format("which = {}: accelerated_power() finds the leading end; call principal_subspace()",
+                      name(papers.which)));
   require(papers.turning.value_or(Turning::none) == Turning::none,
           fmt::format("turn = {}: accelerated_power() makes its products as they are; call principal_subspace()",
                       name(*papers.turning)));

@@ -61,7 +61,7 @@ struct PowerRun {
   bool cooling() const { return state.cooldown_left >= 0; }
   bool start_is_unsound() const { return hooks.start != nullptr && !known.sound_start; }
   bool products_are_noisy() const { return detail::products_are_noisy(stopping, state.history); }
-  double shift() const { return std::ldexp(facts.shift, -state.exponent); }  ///< of A, in the units of Y
+  ResidualScale scale() const { return residual_scale(facts, state.exponent); }  ///< in the units of Y
 
   /// Y <- A X_t in the units of the state, which the first product chooses.
   void multiply();

@@ -34,8 +34,8 @@ template <class S>
 void set_eigenvalues(PowerResult<S>& result, const Vector<S>& theta, int exponent) {
   result.eigenvalues = theta.unaryExpr([exponent](S value) { return std::ldexp(value, exponent); });
   const bool lost =
-      !result.eigenvalues.allFinite() ||
-      (exponent != 0 && theta(0) != S(0) && !(std::abs(result.eigenvalues(0)) >= std::numeric_limits<S>::min()));
+      !result.eigenvalues.allFinite() || (exponent != 0 && !theta.isZero(0) &&
+                                          !(result.eigenvalues.cwiseAbs().maxCoeff() >= std::numeric_limits<S>::min()));
   if (!lost || !theta.allFinite()) return;
   result.exponent = exponent;
   result.eigenvalues = theta;
@@ -43,12 +43,16 @@ void set_eigenvalues(PowerResult<S>& result, const Vector<S>& theta, int exponen
       "the eigenvalues lie outside the range of the number type: they are given divided by 2^{}", exponent));
 }
 
-void require_no_negative_eigenvalue(double least, double slack, int exponent) {
-  if (least < -slack)
-    throw DataError(fmt::format(
-        "matrix: has a negative eigenvalue (a Rayleigh quotient of {:.6g} was met), and the method needs a positive "
-        "semidefinite one; add a shift of at least its magnitude (`shift`)",
-        std::ldexp(least, exponent)));
+void require_no_negative_eigenvalue(double least, double slack, int exponent, Index products, Index passes) {
+  if (!(least < -slack)) return;
+  NegativeEigenvalue met(
+      fmt::format("matrix: has a negative eigenvalue (a Rayleigh quotient of {:.6g} was met), and the method needs a "
+                  "positive semidefinite one; add a shift of at least its magnitude (`shift`)",
+                  std::ldexp(least, exponent)),
+      std::ldexp(least, exponent));
+  met.products = products;
+  met.passes = passes;
+  throw met;
 }
 
 double slack_of_norm(double norm_bound, double epsilon, int exponent) {

@@ -1,6 +1,7 @@
 // The scale of a matrix: solved as 2^-exponent A where squares of its entries would be lost, told in A's own.
 #pragma once
 
+#include "hearsay/error.hpp"
 #include "hearsay/power.hpp"
 
 namespace hearsay::detail {
@@ -21,8 +22,15 @@ HistoryEntry unscaled(HistoryEntry entry, int exponent);
 template <class S>
 void set_eigenvalues(PowerResult<S>& result, const Vector<S>& theta, int exponent);
 
+/// The refusal of a matrix with a negative eigenvalue, with what was spent until it was met.
+struct NegativeEigenvalue : DataError {
+  NegativeEigenvalue(const std::string& message, double least_met) : DataError(message), least(least_met) {}
+  double least;  ///< the Rayleigh quotient
+  Index products = 0, passes = 0;
+};
+
 /// A Rayleigh quotient below zero, by more than `slack`, proves a negative eigenvalue.
-void require_no_negative_eigenvalue(double least, double slack, int exponent);
+void require_no_negative_eigenvalue(double least, double slack, int exponent, Index products, Index passes);
 
 /// What rounding may leave of a product where the matrix is so much larger than the block shows; infinite bounds say
 /// nothing.

@@ -92,7 +92,7 @@ class Shadow::Question {
         each_(2 * miss_probability / (static_cast<double>(q + 1) * static_cast<double>(q + 2))),
         fixed_(shadow.cycles_.empty()) {
     if (fixed_) {
-      L_ = padded(shadow.lambda(0), theta_.size());
+      L_ = padded(lambda(0), theta_.size());
       LU_ = space.times_vectors(L_);
     } else {
       U_ = space.vectors();
@@ -102,7 +102,8 @@ class Shadow::Question {
   Proof answer() {
     Proof proof;
     const Index m = shadow_.columns_;
-    double high = std::max(theta_(0), x_) + std::max(theta_(0) - x_, 0.5 * std::abs(theta_(0)));
+    const double norm = std::max(std::abs(theta_(0)), std::abs(theta_(theta_.size() - 1)));
+    double high = std::max(theta_(0), x_) + std::max(theta_(0) - x_, 0.5 * norm);
     for (Index first = 0; first < q_ || (q_ == 0 && !proof.complete);) {
       const Index end = end_of_group(first), c = end - first;
       const bool uncut = end == 0;
@@ -121,6 +122,9 @@ class Shadow::Question {
   }
 
  private:
+  // What eigenvalues mu of sign * A cast: those of A are sign * mu.
+  Small<double> lambda(double mu) const { return shadow_.lambda(space_.sign * mu); }
+
   // The gap of a cut above the e-th value, counted from zero; 0 where it is not clear of the residuals.
   double clear_gap(Index e) const {
     const double below = e == q_ ? x_ : theta_(e);
@@ -143,7 +147,7 @@ class Shadow::Question {
   Small<double> at_poles(Index first, Index c) const {
     Small<double> columns(shadow_.columns_, fixed_ ? 0 : c);
     for (Index i = 0; i < columns.cols(); ++i)
-      columns.col(i) = padded(shadow_.lambda(theta_(first + i)), theta_.size()) * U_.col(first + i);
+      columns.col(i) = padded(lambda(theta_(first + i)), theta_.size()) * U_.col(first + i);
     return columns;
   }
 
@@ -159,7 +163,7 @@ class Shadow::Question {
   // The shadow at mu is at most this: in Frobenius norms where those show enough, for spectral norms are smaller, and
   // cost more.
   double shadow_bound(double mu, Index first, Index c, const Small<double>& poles, double enough) {
-    if (!fixed_) L_ = padded(shadow_.lambda(mu), theta_.size());
+    if (!fixed_) L_ = padded(lambda(mu), theta_.size());
     Vector<double> weights = (mu - theta_.array()).inverse();
     weights.segment(first, c).setZero();
     const Block<double> weighted = weights.asDiagonal() * space_.T.transpose();
@@ -192,7 +196,7 @@ class Shadow::Question {
 Shadow::Proof Shadow::prove(const Space& space, Index q, double x) const {
   const Index n = space.theta.size();
   if (columns_ == 0 || q > n || !(q > 0 || x > space.theta(0))) return {};
-  if (lambda(x).cols() > n) return {};  // columns have joined that no product has met yet
+  if (lambda(space.sign * x).cols() > n) return {};  // columns have joined that no product has met yet
   return Question(*this, space, q, x).answer();
 }
 

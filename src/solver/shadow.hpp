@@ -7,8 +7,8 @@
 // is smaller than that, there is no such eigenvalue, and near c Ritz values there are at most c.
 //
 // A restart keeps p Ritz vectors: K_old'u is then the kept part of K_new'u, and, for the Ritz vectors that were let go,
-// (mu - theta)^{-1} B' Q'u again; all of those lie well below the eigenvalues that are asked about. Random columns that
-// join later add rows to Lambda.
+// (mu - theta)^{-1} B' Q'u again; all of those lie well inside of the eigenvalues that are asked about. Random columns
+// that join later add rows to Lambda.
 #pragma once
 
 #include <functional>
@@ -23,13 +23,16 @@ class Shadow {
   /// Random columns as combinations of K and the block that follows it: Omega = [K Q] rows'.
   void add_columns(const Small<double>& rows);
 
-  /// K with eigenpairs (theta, U) of H and T = B (last rows of U) gives way to its first `kept` Ritz vectors, then Q.
+  /// K with eigenpairs (theta, U) of H, in any order, and T = B (last rows of U) gives way to its first `kept` Ritz
+  /// vectors, then Q.
   void restart(const Vector<double>& theta, const Small<double>& U, const Small<double>& T, Index kept);
 
   Index columns() const { return columns_; }
 
-  /// The space as it is now.
+  /// The space as it is now; of -A where the sign is -1, to ask about the low end: theta are then its Ritz values, and
+  /// T and the vectors stand in their order.
   struct Space {
+    double sign = 1;
     Vector<double> theta;
     Small<double> T;
     std::function<Small<double>(const Small<double>&)> times_vectors;  ///< M -> M U

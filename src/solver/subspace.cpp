@@ -6,7 +6,9 @@
 
 #include "hearsay/error.hpp"
 #include "hearsay/operators/turned.hpp"
+#include "solver/any_end.hpp"
 #include "solver/choices.hpp"
+#include "solver/ends.hpp"
 #include "solver/krylov.hpp"
 #include "solver/power.hpp"
 #include "solver/tuning.hpp"
@@ -31,6 +33,7 @@ SolveMethod choose_method(OperatorRef<S> A, const PowerOptions& options, const H
   const bool noisy = options.products.value_or(facts.noisy || facts.approximate ? Products::noisy : Products::exact) ==
                      Products::noisy;
   if (noisy && detail::may_average(options) && options.rank < A.dim()) return SolveMethod::averaged;
+  if (detail::takes_both_ends(options.which)) return SolveMethod::krylov;
   const bool free = options.momentum.rule == Momentum::Rule::automatic && !options.damping && !options.extraction &&
                     options.products != Products::noisy && !options.qr_every && !options.oversample &&
                     !hooks.checkpoint && hooks.resume == nullptr;
@@ -57,8 +60,10 @@ PowerResult<S> detail::subspace_from(OperatorRef<S> A, const PowerOptions& optio
         fmt::format("random {} around each product: errors that are alike every time average out", name(turning)));
     return result;
   }
+  if (options.which == Which::smallest) return low_end<S>(A, options, hooks, known);
+  if (takes_both_ends(options.which)) return both_ends<S>(A, options, hooks, known);
   const SolveMethod method = options.method ? *options.method : choose_method<S>(A, options, hooks);
-  if (method != SolveMethod::krylov) return power_iteration<S>(A, options, hooks, known);
+  if (method != SolveMethod::krylov) return power_iteration_with_shift<S>(A, options, hooks, known);
   require(!A.facts().noisy, "method = krylov: needs exact products; use anpm");
   require(!hooks.checkpoint && hooks.resume == nullptr,
           "method = krylov: keeps no checkpoint; leave it out, or use anpm");
@@ -72,9 +77,10 @@ detail::Known detail::known_from(const PowerResult<S>& result) {
               .frobenius = certificate.frobenius_norm,
               .columns = certificate.random_columns,
               .exponent = result.exponent};
+  const bool low = result.which == Which::smallest;  // what is said of A's low end is said of -A
   if (certificate.nothing_missed == Knowledge::bound)
-    known.statement = {.count = certificate.nothing_missed_count,
-                       .above = certificate.nothing_missed_above,
+    known.statement = {.count = low ? certificate.nothing_missed_count_below : certificate.nothing_missed_count,
+                       .above = low ? -certificate.nothing_missed_below : certificate.nothing_missed_above,
                        .probability = certificate.nothing_missed_probability};
   return known;
 }

@@ -101,7 +101,7 @@ Spectrum negative(Dice& dice, Index d) {
   return spectrum;
 }
 
-Spectrum draw_spectrum(Dice& dice, Index d) {
+Spectrum draw_positive(Dice& dice, Index d) {
   switch (dice.from(0, 9)) {
     case 0:
     case 1:
@@ -121,6 +121,40 @@ Spectrum draw_spectrum(Dice& dice, Index d) {
     default:
       return negative(dice, d);
   }
+}
+
+// Any of these moved down, with signs drawn at random, or with some of the leading ones met by their negatives, exactly
+// or nearly.
+Spectrum draw_spectrum(Dice& dice, Index d) {
+  Spectrum spectrum = draw_positive(dice, d);
+  if (!dice.chance(0.4)) return spectrum;
+  std::vector<double>& values = spectrum.values;
+  const double largest = *std::max_element(values.begin(), values.end());
+  switch (dice.from(0, 2)) {
+    case 0: {
+      const double down = largest * dice.one_of({0.1, 0.5, 0.9, 1.0, 1.5});
+      for (double& value : values) value -= down;
+      spectrum.name = "moved down";
+      break;
+    }
+    case 1: {
+      const double share = dice.between(0.05, 0.95);
+      for (double& value : values)
+        if (dice.chance(share)) value = -value;
+      spectrum.name = "random signs";
+      break;
+    }
+    default: {
+      const Index pairs = std::min(dice.from(1, 20), d / 2);
+      for (Index i = 0; i < pairs; ++i)
+        values[static_cast<std::size_t>(d - 1 - i)] =
+            -values[static_cast<std::size_t>(i)] *
+            (dice.chance(0.5) ? 1 : 1 + dice.one_of({-1.0, 1.0}) * dice.power_of_ten(-16, -1));
+      spectrum.name = "met by negatives";
+    }
+  }
+  std::sort(values.rbegin(), values.rend());
+  return spectrum;
 }
 
 Block<double> random_orthogonal(Dice& dice, Index d) {
@@ -188,7 +222,6 @@ Instance large_instance(Dice& dice) {
   instance.vectors = coordinate ? "coordinate, large" : "localized, large";
   instance.A = scattered_in_blocks(dice, spectrum.values, coordinate ? 1 : 6);
   instance.k = std::clamp<Index>(spectrum.k, 1, d);
-  instance.negative = spectrum.name == "negative part";
   instance.sparse = dice.chance(0.7);
   return instance;
 }
@@ -262,7 +295,6 @@ Instance draw_instance(Dice& dice) {
   instance.A = (A + A.transpose()) / 2;
   instance.k = std::clamp<Index>(spectrum.k, 1, d);
   instance.spectrum = spectrum.name;
-  instance.negative = spectrum.name == "negative part";
   return instance;
 }
 
@@ -292,8 +324,23 @@ Truth solve_exactly(const Block<double>& A) {
   return truth;
 }
 
-double Truth::sine(const Block<double>& V, Index count) const {
-  const Exact U = vectors.leftCols(count), X = V.cast<long double>();
+std::vector<Index> Truth::order(Which which, Index k) const {
+  const Index d = values.size(), low = which == Which::both_ends ? k / 2 : 0, high = k - low;
+  std::vector<Index> order(static_cast<std::size_t>(d));
+  for (Index i = 0; i < d; ++i)
+    order[static_cast<std::size_t>(i)] = which == Which::smallest ? d - 1 - i
+                                         : i < high || i >= k     ? (i < high ? i : i - low)
+                                                                  : d - low + (i - high);
+  if (which == Which::magnitude)
+    std::stable_sort(order.begin(), order.end(),
+                     [this](Index a, Index b) { return std::abs(values(a)) > std::abs(values(b)); });
+  return order;
+}
+
+double Truth::sine(const Block<double>& V, const std::vector<Index>& which) const {
+  Exact U(vectors.rows(), static_cast<Index>(which.size()));
+  for (std::size_t i = 0; i < which.size(); ++i) U.col(static_cast<Index>(i)) = vectors.col(which[i]);
+  const Exact X = V.cast<long double>();
   // both orthonormal: ||(I - U U')X|| where X has as many columns
   const Exact outside = X - U * (U.transpose() * X);
   const Eigen::SelfAdjointEigenSolver<Exact> gram(outside.transpose() * outside, Eigen::EigenvaluesOnly);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <hearsay/block.hpp>
+#include <hearsay/power.hpp>
 #include <random>
 #include <string>
 #include <vector>
@@ -35,7 +35,6 @@ struct Instance {
   std::string spectrum, vectors;  ///< which families it comes from
   Block<double> A;                ///< the matrix, as a solver gets it
   Index k = 1;                    ///< how many eigenvectors to ask for
-  bool negative = false;          ///< it has eigenvalues that a solver may refuse
   bool sparse = false;            ///< a solver gets its entries that are not zero
 };
 
@@ -47,8 +46,10 @@ struct Truth {
   ExactVector values;
   Exact vectors;
 
-  /// sin(theta_k) between the first k eigenvectors and the columns of V.
-  double sine(const Block<double>& V, Index count) const;
+  /// Eigenvectors by where they stand, the most wanted first: of both ends the k wanted ones, then the others.
+  std::vector<Index> order(Which which, Index k) const;
+  /// The sine of the largest angle between these eigenvectors, of which V has no more columns, and the columns of V.
+  double sine(const Block<double>& V, const std::vector<Index>& which) const;
 };
 Truth solve_exactly(const Block<double>& A);
 

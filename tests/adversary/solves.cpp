@@ -6,8 +6,9 @@
 //   missed      more eigenvalues above x than the certificate says
 //   residual    a residual above what is said, rounding included; or `converged` above the tolerance
 //   cluster     eigenvalues that are said to agree, and do not; or a space that is said to be certain, and is not
+//   order       eigenvalues that are none of their vectors', or stand in another order than was promised
 //   noise       a noise floor on exact products
-//   error       an exception, where the matrix is what the method asks for
+//   error       an exception, where products are exact
 //
 //   hearsay_adversary_solves N [--seed S] [--only CASE] [--verbose]
 #include <fmt/format.h>
@@ -32,7 +33,7 @@ namespace hearsay::adversary {
 namespace {
 
 struct Verdict {
-  std::string family, words;  // words: empty, or which were wrong
+  std::string family, end, words;  // words: empty, or which were wrong
   std::string status = "refused";
   bool bound = false, exceeded = false;
   std::string account;
@@ -54,6 +55,18 @@ struct Question {
   }
 };
 
+// Another end of the spectrum; both together are found in one Krylov space, in one precision, of exact products.
+void draw_end(Dice& dice, Question& question) {
+  PowerOptions& options = question.options;
+  options.which = dice.one_of({Which::smallest, Which::magnitude, Which::both_ends});
+  if (options.which == Which::smallest) return;
+  question.noise = 0;
+  if (question.precision == Precision::mixed) question.precision = Precision::full;
+  options.method.reset();
+  options.momentum = {};
+  if (options.oversample.value_or(1) == 0) options.oversample.reset();
+}
+
 Question draw_question(Dice& dice, Index k, Index d) {
   Question question;
   PowerOptions& options = question.options;
@@ -73,7 +86,7 @@ Question draw_question(Dice& dice, Index k, Index d) {
   } else if (dice.chance(0.3)) {
     options.method = SolveMethod::krylov;
   }
-  options.max_iterations = std::max<Index>(dice.chance(0.1) ? dice.from(5, 30) : 1000, (k + 1) / 8 + 2);
+  options.max_iterations = std::max<Index>(dice.chance(0.1) ? dice.from(5, 30) : 1000, (k + 2) / 8 + 2);
   if (dice.chance(0.1)) options.certify = Certify::residual;
   question.callback = dice.chance(0.15) && question.precision == Precision::full;
   if (question.callback && options.method == SolveMethod::krylov) options.method.reset();
@@ -83,6 +96,7 @@ Question draw_question(Dice& dice, Index k, Index d) {
     options.method = SolveMethod::anpm;
   }
   if (d <= k) options.oversample.reset();
+  if (dice.chance(0.6)) draw_end(dice, question);
   return question;
 }
 
@@ -90,14 +104,17 @@ Block<double> draw_start(Dice& dice, const Question& question, const Truth& trut
   const Index d = truth.vectors.rows();
   const Index columns = std::min(d, dice.chance(0.5) ? k : 2 * k + dice.from(0, 8));
   Block<double> start(d, columns);
+  const std::vector<Index> order = truth.order(question.options.which, k);
+  const auto at = [&](Index j) { return order[static_cast<std::size_t>(j)]; };
   switch (question.start) {
     case Start::good:
-      return truth.vectors.leftCols(columns).cast<double>();
+      for (Index j = 0; j < columns; ++j) start.col(j) = truth.vectors.col(at(j)).cast<double>();
+      return start;
     case Start::wrong_invariant: {  // eigenvectors, but not the leading ones: one is left out, or many
       const Index skip = dice.chance(0.5) ? 1 : dice.from(1, std::max<Index>(1, d - columns));
       const Index before = skip == 1 ? dice.from(0, std::min(k, columns) - 1) : 0;
       for (Index j = 0; j < columns; ++j)
-        start.col(j) = truth.vectors.col(std::min(d - 1, j < before ? j : j + skip)).cast<double>();
+        start.col(j) = truth.vectors.col(at(std::min(d - 1, j < before ? j : j + skip))).cast<double>();
       return start;
     }
     default:
@@ -117,6 +134,7 @@ PowerResult<double> widened(const PowerResult<float>& result) {
   wide.certificate = result.certificate;
   wide.exponent = result.exponent;
   wide.method = result.method;
+  wide.which = result.which;
   wide.passes = result.passes;
   return wide;
 }
@@ -173,13 +191,19 @@ PowerResult<double> solve(const Question& question, const Block<double>& A, bool
 class Judge {
  public:
   Judge(const Question& question, const Instance& instance, const Truth& truth, const PowerResult<double>& result)
-      : question_(question), k_(instance.k), truth_(truth), result_(result), certificate_(result.certificate) {
+      : question_(question),
+        which_(question.options.which),
+        k_(instance.k),
+        truth_(truth),
+        result_(result),
+        certificate_(result.certificate),
+        order_(truth.order(which_, k_)) {
     // all in the units of the eigenvalues as returned
     lambda_ = truth.values * std::ldexp(static_cast<long double>(question.scale), -result.exponent);
-    sine_ = truth.sine(result.basis, k_);
+    largest_ = static_cast<double>(lambda_.cwiseAbs().maxCoeff());
+    sine_ = truth.sine(result.basis, {order_.begin(), order_.begin() + k_});
     // what the judge itself does not know
-    const long double gap = k_ < lambda_.size() ? lambda_(k_ - 1) - lambda_(k_) : lambda_(0);
-    doubt_ = static_cast<double>(1e-17L * lambda_.cwiseAbs().maxCoeff() * 100 / std::max(gap, 1e-4000L));
+    doubt_ = static_cast<double>(1e-17L * largest_ * 100 / std::max(gap(), 1e-4000L));
   }
 
   std::string words() {
@@ -190,11 +214,8 @@ class Judge {
       check("accuracy", sine_, *question_.options.accuracy + doubt_);
     if (!noisy && converged && certificate_.sin_theta == Knowledge::estimate)
       check("estimate", sine_, 2 * certificate_.sin_theta_estimate + doubt_);
-    if (certificate_.nothing_missed == Knowledge::bound) {
-      const long double x = certificate_.nothing_missed_above + 2 * certificate_.rounding;
-      const auto above = static_cast<double>((lambda_.array() > x).count());
-      check("missed", above, static_cast<double>(certificate_.nothing_missed_count));
-    }
+    check_missed();
+    check_order();
     if (!noisy && certificate_.level != Certify::none && result_.status != Status::breakdown) check_residual(converged);
     if (!noisy && result_.status == Status::noise_floor) words_ += " noise";
     if (result_.status == Status::ambiguous) check_cluster();
@@ -210,10 +231,10 @@ class Judge {
   std::string account() const {
     return fmt::format(
         "sine {:.3g} bound {:.3g} estimate {:.3g} residual {:.3g} rounding {:.3g} gap {:.3g} of {:.3g} x {:.6g} count "
-        "{}{}",
+        "{} below {:.6g} count {}{}",
         sine_, certificate_.sin_theta_bound, certificate_.sin_theta_estimate, certificate_.residual,
-        certificate_.rounding, k_ < lambda_.size() ? static_cast<double>(lambda_(k_ - 1) - lambda_(k_)) : 0.0,
-        static_cast<double>(lambda_(k_ - 1)), certificate_.nothing_missed_above, certificate_.nothing_missed_count,
+        certificate_.rounding, static_cast<double>(gap()), largest_, certificate_.nothing_missed_above,
+        certificate_.nothing_missed_count, certificate_.nothing_missed_below, certificate_.nothing_missed_count_below,
         certificate_.cluster ? fmt::format(" cluster {}..{}{} spread {:.3g} sine {:.3g}", certificate_.cluster->first,
                                            certificate_.cluster->last, certificate_.cluster->open ? "+" : "",
                                            certificate_.cluster->spread, certificate_.cluster->sin_theta)
@@ -225,11 +246,60 @@ class Judge {
     if (!(value <= most)) words_ += fmt::format(" {}({:.3g}>{:.3g})", word, value, most);
   }
 
+  // Between what is wanted and what is not; of magnitudes also of those.
+  long double gap() const {
+    if (k_ == lambda_.size()) return largest_;
+    long double least = largest_;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(k_); ++i)
+      for (std::size_t j = static_cast<std::size_t>(k_); j < order_.size(); ++j)
+        least = std::min(least, std::abs(lambda_(order_[i]) - lambda_(order_[j])));
+    if (which_ == Which::magnitude)
+      least = std::min(least, std::abs(lambda_(order_[static_cast<std::size_t>(k_ - 1)])) -
+                                  std::abs(lambda_(order_[static_cast<std::size_t>(k_)])));
+    return least;
+  }
+
+  void check_missed() {
+    const double slack = 2 * certificate_.rounding;
+    const long double above = certificate_.nothing_missed_above + slack,
+                      below = certificate_.nothing_missed_below - slack;
+    check("missed", static_cast<double>((lambda_.array() > above).count()),
+          static_cast<double>(certificate_.nothing_missed_count));
+    check("missed below", static_cast<double>((lambda_.array() < below).count()),
+          static_cast<double>(certificate_.nothing_missed_count_below));
+    const bool high = which_ != Which::smallest, low = which_ == Which::smallest;
+    if (certificate_.nothing_missed == Knowledge::bound &&
+        ((high && !std::isfinite(certificate_.nothing_missed_above)) ||
+         (low && !std::isfinite(certificate_.nothing_missed_below))))
+      words_ += " missed(nothing said)";
+  }
+
+  // Every eigenvalue is its vector's Rayleigh quotient, as far as residual and rounding tell, and they stand in order.
+  void check_order() {
+    if (result_.which != which_) words_ += " order(which)";
+    if (question_.noise > 0 || result_.status == Status::breakdown || certificate_.level == Certify::none) return;
+    const Vector<double>& values = result_.eigenvalues;
+    for (Index i = 0; i + 1 < values.size(); ++i) {
+      const double a = values(i), b = values(i + 1);
+      const bool ordered = which_ == Which::smallest    ? a <= b
+                           : which_ == Which::magnitude ? std::abs(a) >= std::abs(b)
+                                                        : a >= b;
+      if (!ordered) words_ += fmt::format(" order({} before {})", a, b);
+    }
+    for (Index i = 0; i < values.size(); ++i) {
+      const ExactVector along = truth_.vectors.transpose() * result_.basis.col(i).cast<long double>();
+      const auto quotient = static_cast<double>((along.array().square() * lambda_.array()).sum());
+      check("order", std::abs(quotient - values(i)),
+            certificate_.residual + 2 * certificate_.rounding +
+                1e-6 * (question_.precision == Precision::single ? largest_ : 1e-6 * largest_));
+    }
+  }
+
   void check_residual(bool converged) {
     const Exact V = result_.basis.cast<long double>();
     const Exact AV = truth_.vectors * lambda_.asDiagonal() * (truth_.vectors.transpose() * V);
     const Exact Theta = V.transpose() * AV;
-    const double size = static_cast<double>(AV.norm());
+    const double size = std::max(static_cast<double>(AV.norm()), 1e-3 * largest_);
     const double residual = static_cast<double>((AV - V * Theta).norm());
     check("residual", residual, 1.01 * (certificate_.residual + certificate_.rounding) + 1e-300);
     if (converged) check("tolerance", residual, 1.01 * (question_.tolerance() * size + certificate_.rounding));
@@ -241,36 +311,43 @@ class Judge {
       return;
     }
     const Cluster& cluster = *certificate_.cluster;
-    if (cluster.first > k_ || cluster.last <= k_) words_ += " cluster(k outside)";
-    const long double top = lambda_(cluster.first - 1);
-    const auto spread = static_cast<double>((top - lambda_(cluster.last - 1)));
+    const bool low = which_ == Which::smallest || cluster.low;
+    if (cluster.low && which_ != Which::smallest && which_ != Which::both_ends) words_ += " cluster(end)";
+    const Index k = which_ != Which::both_ends ? k_ : low ? k_ / 2 : k_ - k_ / 2;
+    if (cluster.first > k || cluster.last <= k) words_ += " cluster(k outside)";
+    ExactVector seen = lambda_;  // as they are counted
+    if (low) seen = -lambda_.reverse();
+    if (which_ == Which::magnitude)
+      for (Index i = 0; i < seen.size(); ++i) seen(i) = std::abs(lambda_(order_[static_cast<std::size_t>(i)]));
+    const auto spread = static_cast<double>((seen(cluster.first - 1) - seen(cluster.last - 1)));
     // what they are said to differ by, and what rounding may do to two eigenvalues
     if (std::isfinite(cluster.spread))
-      check("cluster", spread,
-            1.05 * cluster.spread * static_cast<double>(lambda_(0)) + 2 * certificate_.rounding + 1e-300);
+      check("cluster", spread, 1.05 * cluster.spread * largest_ + 2 * certificate_.rounding + 1e-300);
     if (cluster.kind != Knowledge::unknown && cluster.last < lambda_.size() && std::isfinite(cluster.sin_theta)) {
       // the space of the first `last` is certain: V lies in it
-      const double inside = truth_.sine(result_.basis, cluster.last);
-      const double gap = static_cast<double>(lambda_(cluster.last - 1) - lambda_(cluster.last));
-      const double doubt = 1e-15 * static_cast<double>(lambda_(0)) / std::max(gap, 1e-300);
+      const double inside = truth_.sine(result_.basis, {order_.begin(), order_.begin() + cluster.last});
+      const double gap = static_cast<double>(seen(cluster.last - 1) - seen(cluster.last));
+      const double doubt = 1e-15 * largest_ / std::max(gap, 1e-300);
       check("certain", inside, (cluster.kind == Knowledge::bound ? 1.01 : 2) * cluster.sin_theta + doubt);
     }
   }
 
   const Question& question_;
+  Which which_;
   Index k_;
   const Truth& truth_;
   const PowerResult<double>& result_;
   const Certificate& certificate_;
+  std::vector<Index> order_;
   ExactVector lambda_;
-  double sine_ = 0, doubt_ = 0;
+  double sine_ = 0, doubt_ = 0, largest_ = 0;
   std::string words_;
 };
 
 std::string name(const Question& question) {
   const PowerOptions& options = question.options;
-  return fmt::format("{} {} accuracy {:g} tolerance {:g} start {} scale {:.1e} noise {:.1e}{} p-k {} T {}",
-                     options.method ? name(*options.method) : "auto",
+  return fmt::format("{} {} {} accuracy {:g} tolerance {:g} start {} scale {:.1e} noise {:.1e}{} p-k {} T {}",
+                     name(options.which), options.method ? name(*options.method) : "auto",
                      question.precision == Precision::full     ? "double"
                      : question.precision == Precision::single ? "single"
                                                                : "mixed",
@@ -291,6 +368,7 @@ Verdict examine(std::uint64_t seed, std::uint64_t number) {
 
   Verdict verdict;
   verdict.family = instance.spectrum;
+  verdict.end = hearsay::name(question.options.which);
   verdict.account = fmt::format("case {}: {} {} d {} k {} {}", number, instance.spectrum, instance.vectors, d,
                                 instance.k, name(question));
   try {
@@ -300,15 +378,12 @@ Verdict examine(std::uint64_t seed, std::uint64_t number) {
     verdict.words = judge.words();
     verdict.bound = result.certificate.sin_theta == Knowledge::bound;
     verdict.exceeded = judge.exceeded();
-    verdict.account +=
-        fmt::format(": {} by {} in {} passes, {}", verdict.status, name(result.method), result.passes, judge.account());
+    verdict.account += fmt::format(": {} by {} in {} passes, shift {:.6g} norm {:.6g} Frobenius {:.6g}, {}",
+                                   verdict.status, name(result.method), result.passes, result.shift_found,
+                                   result.norm_seen, result.certificate.frobenius_norm, judge.account());
   } catch (const std::exception& error) {
     verdict.account += fmt::format(": {}", error.what());
-    const double rounding = 1e-6 * static_cast<double>(truth.values.cwiseAbs().maxCoeff());
-    const bool may_refuse =
-        question.noise > 0 || instance.negative ||
-        static_cast<double>(-truth.values.minCoeff()) > (question.precision == Precision::full ? 1e-9 : 1) * rounding;
-    if (!may_refuse) verdict.words = " error";
+    if (question.noise == 0) verdict.words = " error";
   }
   return verdict;
 }
@@ -358,6 +433,7 @@ int run(int argc, char** argv) {
       const Verdict verdict = examine(seed, static_cast<std::uint64_t>(i));
       const std::lock_guard lock(mutex);
       tallies[verdict.family].add(verdict);
+      tallies[verdict.end].add(verdict);
       tallies["all"].add(verdict);
       if (verbose || !verdict.words.empty()) {
         fmt::print("{} WRONG:{}\n", verdict.account, verdict.words);

@@ -124,7 +124,8 @@ def test_a_matrix_that_is_not_symmetric_names_the_entry(hearsay, tmp_path):
 def test_a_negative_eigenvalue(hearsay, tmp_path):
     np.save(tmp_path / "matrix.npy", np.diag([2.0, -3.0, 1.0]))
 
-    refused_without_a_trace(hearsay, "eigs", "matrix.npy", "-k", 1, saying=["negative eigenvalue", "--shift"])
+    refused_without_a_trace(hearsay, "eigs", "matrix.npy", "-k", 1, "--momentum", "0.1",
+                            saying=["negative eigenvalue", "--shift"])
 
 
 OPTIONS = {

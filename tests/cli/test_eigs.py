@@ -86,12 +86,85 @@ def test_the_noise_seed_changes_the_noise_and_the_seed_the_start(hearsay, tmp_pa
     assert first["history"][0]["residual"] != run("--seed", 1)["history"][0]["residual"]
 
 
-def test_a_negative_eigenvalue_is_refused_and_the_shift_named(hearsay, tmp_path):
-    np.save(tmp_path / "matrix.npy", planted([3, 2, -2.5, -1])[0])
+INDEFINITE = [3, 2] + list(np.linspace(1, -1, 56)) + [-1.5, -2.5]
 
-    hearsay.refuses("eigs", "matrix.npy", "-k", 2, "--components", "basis.npy", saying=["negative eigenvalue", "--shift"])
 
-    assert not (tmp_path / "basis.npy").exists()
+@pytest.mark.parametrize("which, order", [("LA", [0, 1, 2]), ("SA", [59, 58, 57]), ("LM", [0, 59, 1]), ("BE", [0, 1, 59])])
+def test_every_end_of_an_indefinite_matrix_is_found(hearsay, tmp_path, which, order):
+    matrix, vectors = planted(INDEFINITE)
+    np.save(tmp_path / "matrix.npy", matrix)
+
+    result = hearsay.json("eigs", "matrix.npy", "-k", 3, "--which", which, "--components", "basis.npy")
+
+    assert result["status"] == "converged" and result["which"] == which
+    assert np.allclose(result["eigenvalues"], np.array(INDEFINITE)[order], rtol=1e-9)
+    assert sin_theta(vectors[:, order], np.load(tmp_path / "basis.npy")) <= 1e-8
+    missed = result["certificate"]["nothing_missed"]
+    assert (missed["above"] is None) == (which == "SA") and (missed["below"] is None) == (which == "LA")
+
+
+@pytest.mark.parametrize("which", ["LA", "SA", "LM", "BE"])
+def test_what_is_said_of_an_end_is_verified(hearsay, tmp_path, which):
+    np.save(tmp_path / "matrix.npy", planted(INDEFINITE)[0])
+    hearsay.json("eigs", "matrix.npy", "-k", 3, "--which", which, "--components", "basis.npy")
+    hearsay("eigs", "matrix.npy", "-k", 3, "--which", which, "--components", "basis.npy", "--json", "result.json")
+
+    verified = hearsay("verify", "result.json")
+
+    assert verified.returncode == 0, verified.stdout
+    assert "nothing missed" in verified.stdout and "sin(theta)" in verified.stdout
+
+
+@pytest.mark.parametrize("which, shift", [("LA", 2.5), ("SA", 3)])
+def test_the_power_iteration_finds_its_shift_and_tells_it(hearsay, tmp_path, which, shift):
+    np.save(tmp_path / "matrix.npy", planted(INDEFINITE)[0])
+
+    result = hearsay.json("eigs", "matrix.npy", "-k", 2, "--which", which, "--method", "anpm")
+
+    assert result["status"] == "converged" and result["shift_found"] >= shift
+    assert np.allclose(result["eigenvalues"], [3, 2] if which == "LA" else [-2.5, -1.5], rtol=1e-9)
+    assert any("negative eigenvalue was met" in note for note in result["notes"])
+
+
+def test_a_tie_of_magnitudes_is_ambiguous(hearsay, tmp_path):
+    np.save(tmp_path / "matrix.npy", planted([5, 3] + [0.5] * 20 + [-3])[0])
+
+    result = hearsay("eigs", "matrix.npy", "-k", 2, "--which", "LM")
+
+    assert result.returncode == 3 and "ambiguous" in result.stdout and "eigenvalues 2 to 3 agree" in result.stdout
+
+
+def test_what_an_end_does_not_go_with_is_refused(hearsay, tmp_path):
+    np.save(tmp_path / "matrix.npy", planted(INDEFINITE)[0])
+    solve = ["eigs", "matrix.npy", "-k", 2]
+
+    for options, saying in [
+        (["--which", "SM"], ["which = SM", "LA|SA|LM|BE"]),
+        (["--which", "XY"], ["which = XY", "LA|SA|LM|BE"]),
+        (["--which", "LM", "--noise", "gaussian:1e-3"], ["which = LM", "exact products"]),
+        (["--which", "BE", "--method", "anpm"], ["which = BE", "Krylov"]),
+        (["--which", "LM", "--precision", "mixed"], ["which = LM", "--precision"]),
+        (["--which", "SA", "--checkpoint", "state"], ["which = SA", "checkpoint"]),
+        (["--which", "LM", "--checkpoint", "state"], ["which = LM", "checkpoint"]),
+        (["--which", "SA", "--audit", "0.1"], ["which = SA", "--audit"]),
+        (["--which", "SA", "--shift", "3"], ["shift = 3", "--which LA"]),
+        (["--which", "SA", "--momentum", "optimal"], ["which = SA", "--momentum"]),
+        (["--method", "anpm", "--checkpoint", "state"], ["negative eigenvalue", "--shift"]),
+        (["--momentum", "0.1"], ["negative eigenvalue", "--shift"]),
+    ]:
+        hearsay.refuses(*solve, *options, saying=saying)
+
+
+@pytest.mark.parametrize("precision", ["single", "mixed"])
+@pytest.mark.parametrize("method", ["krylov", "anpm"])
+@pytest.mark.parametrize("which", ["LA", "SA"])
+def test_an_end_is_found_in_every_precision(hearsay, tmp_path, which, method, precision):
+    np.save(tmp_path / "matrix.npy", planted(INDEFINITE)[0])
+
+    result = hearsay.json("eigs", "matrix.npy", "-k", 2, "--which", which, "--method", method, "--precision", precision)
+
+    assert result["status"] == "converged"
+    assert np.allclose(result["eigenvalues"], [3, 2] if which == "LA" else [-2.5, -1.5], rtol=1e-4)
 
 
 def test_a_shift_gives_the_eigenvalues_of_the_matrix_itself(hearsay, tmp_path):

@@ -154,3 +154,9 @@ def test_a_plan_counts_the_products_that_averages_need(hearsay):
     assert hearsay.json(*plan)["products"] is None
     assert "10000 columns, averaged" in hearsay(*plan, "--noise-sigma", "1e-5").stdout
     hearsay.refuses(*plan, "--noise-sigma", "-1", saying="noise")
+
+
+def test_a_budget_too_small_for_averages_is_named(hearsay, matrix):
+    text = summary(hearsay, *solve(matrix, "--products", 4))
+
+    assert "spent its budget of 4 products after 0 iterations: the residual is" in text

@@ -6,7 +6,8 @@ import pytest
 
 from conftest import SOURCE
 
-COMMANDS = ["pca", "eigs", "cluster", "plan", "reproduce", "experiment", "datasets", "info", "completion"]
+COMMANDS = ["pca", "eigs", "svd", "cluster", "federation", "agent", "plan", "reproduce", "experiment", "datasets", "info",
+            "completion"]
 
 
 def test_the_version_is_one_line(hearsay):

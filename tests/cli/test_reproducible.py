@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from conftest import planted
+from conftest import SOURCE, planted
 
 
 @pytest.fixture
@@ -76,3 +76,14 @@ def test_a_seed_changes_the_path_but_not_the_answer(hearsay, data):
 
     assert first["history"][0]["residual"] != second["history"][0]["residual"]
     assert np.allclose(first["eigenvalues"], second["eigenvalues"], rtol=1e-10)
+
+
+def test_the_fuzzers_checkpoints_are_of_the_version_that_is_written(hearsay, tmp_path):
+    np.save(tmp_path / "matrix.npy", planted([4, 3, *np.linspace(2, 1, 48)])[0])
+    assert hearsay("eigs", "matrix.npy", "-k", 1, "--method", "npm", "--checkpoint", "c", "--checkpoint-every", 2).returncode == 0
+    first_line = (tmp_path / "c").read_bytes().split(b"\n", 1)[0]
+
+    seeds = list((SOURCE / "fuzz" / "corpus" / "checkpoint").iterdir())
+
+    # else they are refused at once, and the fuzzer sees nothing: fuzz/checkpoint_seeds.py makes new ones
+    assert seeds and all(seed.read_bytes()[1:].startswith(first_line + b"\n") for seed in seeds)

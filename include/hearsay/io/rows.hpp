@@ -3,6 +3,8 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "hearsay/export.hpp"
 #include "hearsay/io/table.hpp"
@@ -14,5 +16,8 @@ namespace hearsay::io {
 /// the errors of read_table and read_npy; memory stays at about a megabyte, or one row if that is longer.
 HEARSAY_API std::unique_ptr<RowSource<double>> open_rows(const std::filesystem::path& path,
                                                          const TableOptions& options = {});
+
+/// The names in the header of a table, without the label's; none of any other file. Not for a pipe: it is read anew.
+HEARSAY_API std::vector<std::string> column_names(const std::filesystem::path& path, const TableOptions& options = {});
 
 }  // namespace hearsay::io

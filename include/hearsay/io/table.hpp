@@ -18,8 +18,11 @@
 namespace hearsay::io {
 
 struct TableOptions {
-  std::string label_column;  ///< empty: none; else a number counted from 1, `last`, or a name of the header
-  char delimiter = 0;        ///< 0: find out; ' ': any run of blanks
+  std::string label_column = {};  ///< empty: none; else a number counted from 1, `last`, or a name of the header
+  char delimiter = 0;             ///< 0: find out; ' ': any run of blanks
+  bool missing = false;  ///< a cell that holds nothing becomes NaN: an empty one, NA, N/A, NaN, null, none, #N/A, ?
+                         ///< or a point, in capitals or not; otherwise it is refused
+  std::string missing_hint = {};  ///< what a refusal of such a cell ends with
 };
 
 struct Table {
@@ -29,7 +32,8 @@ struct Table {
   std::string label_name;                 ///< empty without a header or a label column
 };
 
-/// Throws DataError for content (ragged rows, text, empty cells, NaN, infinities), InvalidArgument for the options.
+/// Throws DataError for content (ragged rows, text, infinities; empty cells and NaN unless they may be missing),
+/// InvalidArgument for the options.
 HEARSAY_API Table read_table(const std::filesystem::path& path, const TableOptions& options = {});
 HEARSAY_API Table parse_table(std::string_view text, std::string_view name, const TableOptions& options = {});
 

@@ -7,14 +7,21 @@
 // Dense rows are centred block by block in cache, so that a large offset never meets a product and cancels nothing; no
 // second copy of the data is made. When more than d/(5p) products are asked for, forming the d x d matrix would have
 // been cheaper, and it is formed (where it fits); the same operator seen from the samples' side (m x m) serves m < d.
+//
+// Columns may be standardized, rows weighted and missing entries (NaN) stand for the mean of their column, all of it in
+// the same pass: Phi is then the matrix with the rows sqrt(w_i) D (x_i - mu), and the divisor the sum of the weights,
+// less one where the mean was found here.
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string>
 
 #include "hearsay/block.hpp"
 #include "hearsay/csr.hpp"
 #include "hearsay/export.hpp"
 #include "hearsay/operator.hpp"
+#include "hearsay/operators/column_moments.hpp"
 #include "hearsay/row_source.hpp"
 
 namespace hearsay {
@@ -25,6 +32,13 @@ struct CovarianceOptions {
   std::int64_t gram_bytes_limit = std::int64_t{2}
                                   << 30;  ///< the most memory a formed matrix may take; 0 never forms it
   bool form_at_once = true;               ///< where hardly a solve takes fewer products; false where one or two may do
+  /// It is formed at once where that costs no more than so many products: a solve for four digits takes seven to 15,
+  /// one for ten digits more.
+  Index expected_products = 14;
+  bool standardize = false;                        ///< columns to variance one; constant ones to zero
+  bool missing_as_mean = false;                    ///< a NaN counts as the mean of its column; otherwise it is refused
+  std::span<const double> weights = {};            ///< of the rows, borrowed; none: all count alike
+  std::span<const std::string> column_names = {};  ///< for messages, borrowed
 };
 
 template <class S>
@@ -36,7 +50,9 @@ class HEARSAY_API DenseCovariance {
       : DenseCovariance(borrow(data), options) {}
   explicit DenseCovariance(Block<S>&& data, CovarianceOptions options = {}) = delete;
   explicit DenseCovariance(BorrowedBlock<S> data, CovarianceOptions options = {});
-  static DenseCovariance about(Vector<S> mean, BorrowedBlock<S> data);  ///< a mean of d numbers that is given
+  /// About a mean of d numbers that is given, and divided by a scale, where one is.
+  static DenseCovariance about(Vector<S> mean, BorrowedBlock<S> data, Vector<S> scale = {},
+                               bool missing_as_mean = false);
 
   Index dim() const { return options_.by_samples ? data_.rows() : data_.cols(); }
   void apply(ConstBlockView<S> X, BlockView<S> Y) const;
@@ -44,8 +60,10 @@ class HEARSAY_API DenseCovariance {
   std::uint64_t position() const;
   void seek(std::uint64_t position) const;
 
-  const Vector<S>& mean() const { return mean_; }  ///< zero when not centring
-  double divisor() const { return divisor_; }      ///< m - 1 (at least 1) or m
+  const Vector<S>& mean() const { return columns_.mean; }    ///< zero when not centring
+  const ColumnRule<S>& columns() const { return columns_; }  ///< what is done to every row
+  const ColumnMoments& moments() const { return moments_; }  ///< of the columns; empty unless an option needs them
+  double divisor() const { return divisor_; }                ///< m - 1 (at least 1) or m; of weights, of their sum
   int data_exponent() const { return exponent_; }  ///< products use 2^-exponent times the data; 0 unless extreme
   double total_variance() const;                   ///< the trace, in the operator's own scale
   bool formed() const { return gram_.size() > 0; }
@@ -53,21 +71,36 @@ class HEARSAY_API DenseCovariance {
   /// (Phi - 1 mu')' V in the operator's scale, V m x p: from the samples' side back to the features'.
   void to_features(ConstBlockView<S> V, BlockView<S> out) const;
 
-  /// (Phi - 1 mu') X in the scale of the data: the scores.
+  /// (Phi - 1 mu') X in the scale of the data, without the weights: the scores.
   void scores(ConstBlockView<S> X, BlockView<S> out) const;
 
+  /// A row of Phi as products see it: centred, scaled, weighted, in the operator's scale.
+  void row(Index i, S* out) const { prepare_row(i, row_root(i), out); }
+
  private:
+  DenseCovariance(BorrowedBlock<S> data, CovarianceOptions options, ColumnRule<S> columns);
+  void find_mean();
+  void find_moments();
+  void require_entries() const;
+  bool in_place() const { return !options_.center && exponent_ == 0 && !ruled_; }
+  S row_root(Index i) const;
+  void prepare_row(Index i, S root, S* out) const;
   void apply_by_features(ConstBlockView<S> X, BlockView<S> Y) const;
   void apply_by_samples(ConstBlockView<S> X, BlockView<S> Y) const;
-  const S* centred_rows(Index first, Index rows, S* buffer, Index& stride) const;
+  const S* centred_rows(Index first, Index rows, S* buffer, Index& stride, bool weighted = true) const;
   bool should_form(Index p) const;
   void form() const;
+  void form_by_samples() const;
+  void form_by_strips() const;
+  void form_by_lanes() const;
 
   static constexpr std::uint64_t formed_bit = std::uint64_t{1} << 63;  // of position(): the matrix had been formed
 
   BorrowedBlock<S> data_;
   CovarianceOptions options_;
-  Vector<S> mean_;
+  ColumnRule<S> columns_;
+  ColumnMoments moments_{0};
+  bool ruled_ = false;  // an option of the columns or rows was given: more is done to a row than to subtract the mean
   double divisor_ = 1;
   int exponent_ = 0;
   mutable Block<S> gram_;  // formed on demand
@@ -83,25 +116,45 @@ class HEARSAY_API SparseCovariance {
 
   explicit SparseCovariance(const CsrMatrix<S>& data, bool center = true) : SparseCovariance(borrow(data), center) {}
   explicit SparseCovariance(CsrMatrix<S>&& data, bool center = true) = delete;
-  explicit SparseCovariance(CsrView<S> data, bool center = true);
-  static SparseCovariance about(Vector<S> mean, CsrView<S> data);  ///< a mean of d numbers that is given
+  explicit SparseCovariance(CsrView<S> data, bool center = true) : SparseCovariance(data, {.center = center}) {}
+  /// Of the options, those about columns, rows and the mean count. Only a stored entry can be missing.
+  SparseCovariance(CsrView<S> data, const CovarianceOptions& options);
+  /// About a mean of d numbers that is given, and divided by a scale, where one is.
+  static SparseCovariance about(Vector<S> mean, CsrView<S> data, Vector<S> scale = {}, bool missing_as_mean = false);
+  /// Other rows, with weights of their own where these have some, treated as these are; divided by their number.
+  SparseCovariance of_rows(CsrView<S> rows, std::span<const double> weights) const;
 
   Index dim() const { return data_.cols; }
   void apply(ConstBlockView<S> X, BlockView<S> Y) const;
   OperatorFacts facts() const;
 
-  const Vector<S>& mean() const { return mean_; }
+  const Vector<S>& mean() const { return columns_.mean; }
+  const ColumnRule<S>& columns() const { return columns_; }
+  const ColumnMoments& moments() const { return moments_; }  ///< empty unless an option needs them
   double divisor() const { return divisor_; }
   double total_variance() const;
 
   void scores(ConstBlockView<S> X, BlockView<S> out) const;
 
  private:
+  SparseCovariance(CsrView<S> data, ColumnRule<S> columns, bool missing_as_mean, double divisor);
+  void find_mean();
+  void find_moments(const CovarianceOptions& options);
+  void shift_full_columns();
+  void multiply_rows(ConstBlockView<S> X, BlockView<S> out) const;  // by X that is scaled already
+  S entry(std::size_t e, std::int32_t column) const {
+    const S value = data_.values[e];
+    return missing_ && !(value == value) ? columns_.fill(column) : value;
+  }
+
   CsrView<S> data_;
-  Vector<S> mean_;   // of the whole column
+  ColumnRule<S> columns_;
+  ColumnMoments moments_{0};
+  std::span<const double> weights_ = {};
+  bool scaled_ = false, missing_ = false;
   Vector<S> shift_;  // subtracted from stored entries: the mean of a full column, else zero
   double divisor_ = 1;
-  mutable Block<S> products_;  // (Phi - 1 mu') X, m x p
+  mutable Block<S> products_, scaled_block_;  // (Phi - 1 mu') D X, m x p; D X
 };
 
 /// The covariance of rows that pass by: one reading of the source per product, in bounded memory. The mean is found

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "hearsay/block.hpp"
@@ -24,6 +25,11 @@ struct MinibatchOptions {
   bool center = true;
   Index batch = 256;       ///< rows of a product, at most; a pass is cut into parts of equal size
   std::uint64_t seed = 0;  ///< drives the order of the rows and nothing else
+  // As CovarianceOptions has them.
+  bool standardize = false;
+  bool missing_as_mean = false;
+  std::span<const double> weights = {};
+  std::span<const std::string> column_names = {};
 };
 
 /// Which rows come when.
@@ -74,7 +80,7 @@ class HEARSAY_API MinibatchCovariance {
 
   BorrowedBlock<S> data_;
   DenseCovariance<S> whole_;
-  double to_sample_;  // m / (m - 1) where the data are centred: the mean of all batches is the sample covariance
+  double to_sample_;  // m over the divisor of the covariance, so that the mean of all batches is the covariance
   mutable RowBatches batches_;
   mutable Block<S> rows_, products_;  // some rows of the batch, centred, and their products with X
 };
@@ -103,9 +109,11 @@ class HEARSAY_API SparseMinibatchCovariance {
  private:
   CsrView<S> data_;
   SparseCovariance<S> whole_;
+  std::span<const double> weights_;
   double to_sample_;
   mutable RowBatches batches_;
   mutable CsrMatrix<S> rows_;  // of the batch
+  mutable std::vector<double> row_weights_;
 };
 
 /// Rows that are given up after their product: in the first pass each batch is centred so that the sum over all of them

@@ -190,5 +190,28 @@ TEST(TableCsv, IsNotWrittenWithNamesThatDoNotFit) {
   EXPECT_EQ(test::slurp(path), "old");
 }
 
+TEST(Table, TakesCellsThatHoldNothingWhereTheyMay) {
+  for (const std::string_view cell :
+       {"", "NA", "na", "N/A", "NaN", "nan", "null", "None", "#N/A", "?", ".", "\"\"", " NA "}) {
+    const Table table = parse_table(fmt::format("a,b,c\n1,{},3\n4,5,6\n", cell), "t.csv", {.missing = true});
+    EXPECT_TRUE(std::isnan(table.values(0, 1))) << cell;
+    EXPECT_EQ(table.values(0, 2), 3) << cell;
+    EXPECT_EQ(table.column_names, (Names{"a", "b", "c"}));
+    expect_error<DataError>(
+        [&] { parse_table(fmt::format("a,b,c\n1,{},3\n4,5,6\n", cell), "t.csv", {.missing_hint = "; a hint"}); },
+        {"t.csv:2:2", "; a hint"});
+  }
+  for (const std::string_view cell : {"inf", "-inf", "1e999", "nothing", "NAN1", "--"})
+    expect_error<DataError>([&] { values_of(fmt::format("1,{}\n2,3\n", cell), {.missing = true}); }, {"t.csv:1:2"});
+}
+
+TEST(Table, KeepsAFirstRowThatHoldsNothing) {
+  const Table table = parse_table("NA,,?\n1,2,3\n", "t.csv", {.missing = true});
+
+  EXPECT_EQ(table.values.rows(), 2);
+  EXPECT_TRUE(table.column_names.empty());
+  EXPECT_TRUE(table.values.row(0).array().isNaN().all());
+}
+
 }  // namespace
 }  // namespace hearsay::io

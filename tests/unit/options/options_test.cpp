@@ -82,7 +82,7 @@ TEST(SetOption, CertifiesInFullUnlessToldOtherwise) {
     EXPECT_EQ(settings.power.certify, level);
   }
   EXPECT_EQ(find_option("certify").default_text, name(Certify::full));
-  EXPECT_EQ(find_option("certify").commands, in_solves);
+  EXPECT_EQ(find_option("certify").commands, in_solves | in_svd);
   EXPECT_EQ(complaint("certify", "ful"), "certify = ful: must be one of none|residual|full; did you mean full?");
 }
 
@@ -102,7 +102,8 @@ TEST(SetOption, LeavesToTheCallerWhatIsNotTheSolvers) {
 
 TEST(SetOption, NamesTheOptionTheValueAndTheRule) {
   EXPECT_EQ(complaint("rank", "0"), "rank = 0: must be a whole number of at least 1");
-  EXPECT_EQ(complaint("rank", "3.5"), "rank = 3.5: must be a whole number of at least 1");
+  EXPECT_EQ(complaint("rank", "3.5"),
+            "rank = 3.5: must be a whole number of at least 1, a share of the variance between 0 and 1, or mle");
   EXPECT_EQ(complaint("tolerance", "nan"), "tolerance = nan: must be a finite number");
   EXPECT_EQ(complaint("tolerance", "0"), "tolerance = 0: must be finite and positive");
   EXPECT_EQ(complaint("noise", "gaussian:x"), "noise level = x: must be a finite number");

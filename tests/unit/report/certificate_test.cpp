@@ -171,13 +171,19 @@ TEST(CertificateJson, HasEveryField) {
   EXPECT_EQ(json["nothing_missed"], Json({{"word", "bound"},
                                           {"above", 0.1043},
                                           {"count", 10},
+                                          {"below", nullptr},
+                                          {"count_below", 0},
                                           {"probability", 1e-6},
                                           {"random_columns", 4},
                                           {"probe_passes", 3},
                                           {"probe_products", 12}}));
-  EXPECT_EQ(
-      json["cluster"],
-      Json({{"first", 4}, {"last", 13}, {"open", false}, {"spread", 1e-3}, {"sin_theta", 2e-6}, {"word", "bound"}}));
+  EXPECT_EQ(json["cluster"], Json({{"first", 4},
+                                   {"last", 13},
+                                   {"open", false},
+                                   {"low", false},
+                                   {"spread", 1e-3},
+                                   {"sin_theta", 2e-6},
+                                   {"word", "bound"}}));
   EXPECT_EQ(json["assumptions"], Json::array({"products are exact"}));
   EXPECT_EQ(certificate_json({})["cluster"], nullptr);
 }

@@ -100,11 +100,11 @@ TEST(ClusterAt, NamesTheValuesThatTheirResidualsDoNotKeepApart) {
 TEST(Filter, ExcludesWhatIsNotThereAndNothingThatIs) {
   // 12 plain power steps from 8 random columns: f(x) = x^12 / 2
   std::vector<FilterStep> steps{{.steps = 1, .afresh = true}, {.steps = 11}};
-  const Filter filter(steps, 8, 10.0, true);
+  const Filter filter(steps, 8, 10.0, 0);
   const double x = filter.nothing_above(2, 0.3, 1.0);  // the third Ritz value is 0.3
   EXPECT_GT(x, 0.3);
   EXPECT_LT(x, 1.0);
-  EXPECT_EQ(Filter({}, 8, 10.0, true).nothing_above(2, 0.3, 1.0), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(Filter({}, 8, 10.0, 0).nothing_above(2, 0.3, 1.0), std::numeric_limits<double>::infinity());
 }
 
 TEST(Probe, FindsWhatAWrongSpaceLeftOutAndBoundsWhatARightOneDid) {

@@ -213,7 +213,8 @@ TEST(AcceleratedPower, CountsWhatItCost) {
   EXPECT_EQ(result.passes, applications);
   EXPECT_EQ(result.products, columns);
   EXPECT_EQ(result.passes, result.iterations + 2 + result.certificate.probe_passes);  // one for X_0, one to confirm
-  EXPECT_LE(result.certificate.probe_passes, std::max<Index>(2, result.iterations / 10));
+  // two questions: how far below zero the matrix reaches, and what was missed
+  EXPECT_LE(result.certificate.probe_passes, 2 * std::max<Index>(2, result.passes / 10));
 }
 
 }  // namespace

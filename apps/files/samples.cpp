@@ -1,0 +1,148 @@
+#include "files/samples.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+
+#include "files/inputs.hpp"
+#include "files/run_files.hpp"
+#include "hearsay/error.hpp"
+#include "hearsay/io/rows.hpp"
+
+namespace hearsay::app {
+
+namespace {
+
+class SomeColumns final : public RowSource<double> {
+ public:
+  SomeColumns(std::unique_ptr<RowSource<double>> rows, std::vector<Index> columns)
+      : rows_(std::move(rows)), columns_(std::move(columns)) {}
+
+  Index cols() const override { return static_cast<Index>(columns_.size()); }
+  void rewind() override { rows_->rewind(); }
+  Index read(BlockView<double> out) override {
+    if (all_.rows() != out.rows()) all_.resize(out.rows(), rows_->cols());
+    const Index count = rows_->read(all_);
+    for (Index j = 0; j < cols(); ++j)
+      out.col(j).head(count) = all_.col(columns_[static_cast<std::size_t>(j)]).head(count);
+    return count;
+  }
+
+ private:
+  std::unique_ptr<RowSource<double>> rows_;
+  std::vector<Index> columns_;
+  Block<double> all_;
+};
+
+// From 0: the one that a number from 1, `last` or a name stands for.
+Index place_of(const std::string& column, Index count, const std::vector<std::string>& names, const std::string& file) {
+  const auto refuse = [&](const std::string& why) {
+    throw InvalidArgument(fmt::format("weights-column = {}: {} {}", column, file, why));
+  };
+  if (count < 2) refuse("has no column beside it");
+  if (column == "last") return count - 1;
+  Index number = 0;
+  const auto [end, problem] = std::from_chars(column.data(), column.data() + column.size(), number);
+  if (problem == std::errc() && end == column.data() + column.size()) {
+    if (number < 1 || number > count) refuse(fmt::format("has columns 1 to {}", count));
+    return number - 1;
+  }
+  const auto found = std::find(names.begin(), names.end(), column);
+  if (names.empty()) refuse(fmt::format("has no names; its columns are 1 to {}", count));
+  if (found == names.end()) {
+    const std::vector<std::string_view> known(names.begin(), names.end());
+    refuse("has no column of that name" + did_you_mean(column, known));
+  }
+  if (std::find(found + 1, names.end(), column) != names.end()) refuse("has more than one column of that name");
+  return found - names.begin();
+}
+
+std::vector<Index> all_but(Index column, Index count) {
+  std::vector<Index> others(static_cast<std::size_t>(count));
+  std::iota(others.begin(), others.end(), Index{0});
+  others.erase(others.begin() + column);
+  return others;
+}
+
+template <class S>
+void take_column(Block<S>& matrix, Index column, std::vector<double>& weights) {
+  for (Index i = 0; i < matrix.rows(); ++i) weights.push_back(static_cast<double>(matrix(i, column)));
+  Block<S> rest(matrix.rows(), matrix.cols() - 1);
+  rest.leftCols(column) = matrix.leftCols(column);
+  rest.rightCols(rest.cols() - column) = matrix.rightCols(rest.cols() - column);
+  matrix = std::move(rest);
+}
+
+void take_weights(const Job& job, Samples& samples) {
+  std::visit(
+      [&](auto& matrix) {
+        if constexpr (requires { matrix.col(0); }) {
+          const Index column = place_of(job.weights_column, matrix.cols(), samples.data.column_names, job.input);
+          take_column(matrix, column, samples.weights);
+          if (!samples.data.column_names.empty())
+            samples.data.column_names.erase(samples.data.column_names.begin() + column);
+        } else {
+          throw InvalidArgument(
+              fmt::format("weights-column = {}: {} is a sparse matrix, which has none; use "
+                          "--row-weights",
+                          job.weights_column, job.input));
+        }
+      },
+      samples.data.matrix);
+}
+
+}  // namespace
+
+std::vector<double> load_numbers(const std::filesystem::path& path, std::string_view option) {
+  if (path.empty()) return {};
+  const io::Data data = io::read_data(path);
+  return std::visit(
+      [&](const auto& matrix) -> std::vector<double> {
+        if constexpr (requires { matrix.col(0); }) {
+          require(matrix.cols() == 1 || matrix.rows() == 1,
+                  fmt::format("{} = {}: is {} x {}, and must be one column of numbers", option, path.string(),
+                              matrix.rows(), matrix.cols()));
+          return {matrix.data(), matrix.data() + matrix.size()};
+        } else {
+          throw InvalidArgument(fmt::format("{} = {}: must be a .npy or .csv file", option, path.string()));
+        }
+      },
+      data.matrix);
+}
+
+std::unique_ptr<RowSource<double>> with_columns(std::unique_ptr<RowSource<double>> rows, std::vector<Index> columns) {
+  return std::make_unique<SomeColumns>(std::move(rows), std::move(columns));
+}
+
+Samples load_weighted_samples(const Job& job) {
+  Samples samples{.data = load_samples(job), .weights = load_numbers(job.row_weights, "row-weights")};
+  if (!job.weights_column.empty()) take_weights(job, samples);
+  return samples;
+}
+
+SampleStream open_weighted_samples(const Job& job) {
+  SampleStream stream{.rows = open_samples(job), .weights = load_numbers(job.row_weights, "row-weights")};
+  const SampleFile file = sample_file(job);
+  if (!is_pipe(file.path)) stream.column_names = io::column_names(file.path, file.options);
+  if (job.weights_column.empty()) return stream;
+  const Index all = stream.rows->cols(), column = place_of(job.weights_column, all, stream.column_names, job.input);
+  Block<double> rows(std::max<Index>(1, job.block_rows), all);
+  for (Index count = stream.rows->read(rows); count > 0; count = stream.rows->read(rows))
+    for (Index i = 0; i < count; ++i) stream.weights.push_back(rows(i, column));
+  stream.rows = with_columns(std::move(stream.rows), all_but(column, all));
+  if (!stream.column_names.empty()) stream.column_names.erase(stream.column_names.begin() + column);
+  return stream;
+}
+
+PcaSettings pca_settings(const Job& job, const std::vector<double>& weights, const std::vector<std::string>& names) {
+  return {.center = job.center,
+          .batch = job.integer("batch", 1),
+          .standardize = job.standardize,
+          .missing = job.missing,
+          .weights = weights,
+          .column_names = names};
+}
+
+}  // namespace hearsay::app

@@ -1,0 +1,40 @@
+// Samples as the library takes them: the data, the weights of their rows, and what the options say of both.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "commands/job.hpp"
+#include "hearsay/io/matrix.hpp"
+#include "hearsay/row_source.hpp"
+#include "hearsay/solve.hpp"
+
+namespace hearsay::app {
+
+struct Samples {
+  io::Data data = {};
+  std::vector<double> weights = {};  ///< of the rows; empty where all count alike
+};
+
+/// Without the column of weights, where there is one.
+Samples load_weighted_samples(const Job& job);
+
+struct SampleStream {
+  std::unique_ptr<RowSource<double>> rows = {};
+  std::vector<double> weights = {};
+  std::vector<std::string> column_names = {};  ///< none where the file has none, or can be read once only
+};
+
+SampleStream open_weighted_samples(const Job& job);
+
+/// Borrows weights and names.
+PcaSettings pca_settings(const Job& job, const std::vector<double>& weights, const std::vector<std::string>& names);
+
+/// A file of numbers in one column, or one row.
+std::vector<double> load_numbers(const std::filesystem::path& path, std::string_view option);
+
+/// The rows of a source with some of their columns, in another order. Owns the source.
+std::unique_ptr<RowSource<double>> with_columns(std::unique_ptr<RowSource<double>> rows, std::vector<Index> columns);
+
+}  // namespace hearsay::app

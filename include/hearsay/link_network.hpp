@@ -1,0 +1,87 @@
+// The network of one agent between organisations: its neighbours are reached by Links, whatever carries them, and the
+// protocol (protocol/session.hpp) sees to it that blocks are those of this run and this round.
+//
+//   LinkNetwork net(links, GossipMatrix::ring(4), options);
+//   net.run([&] {
+//     net.connect();                                           // or says who is not there, and what does not fit
+//     const auto rows = net.gather_everywhere(own_rows);       // what every agent says of itself, at every agent
+//     ... decentralized_pca(net, A, {.rank = 5}) ...
+//   });
+//
+// Results are those of LocalNetwork, bit for bit. What fails at one agent ends the run at all of them, each with an
+// error that names the agent and what happened there.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hearsay/block.hpp"
+#include "hearsay/export.hpp"
+#include "hearsay/links.hpp"
+#include "hearsay/message.hpp"
+#include "hearsay/network.hpp"
+#include "hearsay/protocol/session.hpp"
+
+namespace hearsay {
+
+struct LinkNetworkOptions {
+  MessagePrecision precision = MessagePrecision::real64;
+  std::optional<GossipSpectrum> spectrum = {};  ///< of W; measured where it is not given
+  std::vector<std::string> names = {};          ///< of the agents, for messages
+  std::uint64_t nonce = 0;                      ///< new for every run; 0: drawn from the system
+  std::uint64_t configuration = 0;              ///< digest of all that the agents have agreed on beforehand
+  std::vector<Fact> facts = {};                 ///< that are compared when agents greet each other
+  std::uint64_t largest_block = 1 << 16;        ///< numbers in a block and its votes together
+  std::uint64_t longest_words = 1 << 16;        ///< bytes that an agent says of itself at a time
+  protocol::Patience patience = {};
+  std::function<bool()> go_on = {};  ///< asked now and then while one waits; false ends the run everywhere
+};
+
+/// Borrows the links. W and the options must be the same at every agent, but for the nonce and the callback.
+class HEARSAY_API LinkNetwork {
+ public:
+  /// Throws InvalidArgument where the links do not lead to W's neighbours of this agent.
+  LinkNetwork(Links& links, GossipMatrix W, const LinkNetworkOptions& options = {});
+  LinkNetwork(const LinkNetwork&) = delete;
+  LinkNetwork& operator=(const LinkNetwork&) = delete;
+  ~LinkNetwork();
+
+  Index agents() const;
+  Index local_agents() const { return 1; }
+  Index agent(Index) const { return self(); }
+  Index self() const;
+  Index diameter() const;
+  const GossipSpectrum& spectrum() const;
+  const Traffic& traffic() const;  ///< of the whole network, as LocalNetwork counts it
+  ConstBlockView<double> unsent() const;
+  const GossipMatrix& gossip_matrix() const;
+
+  std::uint64_t run_id() const;                     ///< zero before connect()
+  std::vector<protocol::PeerCounts> links() const;  ///< what came and went, by neighbour
+  std::string name_of(Index agent) const;           ///< "agent 3 (leeds)"
+
+  /// Greets all neighbours and agrees on the id of the run. To be called once, and within run(), as the next two.
+  void connect();
+
+  /// What every agent says of itself, by agent, at every agent: diameter() rounds of the session. `what` it is, for
+  /// messages.
+  std::vector<std::string> gather_everywhere(const std::string& own, const std::string& what);
+
+  /// Throws CommunicationError, and DataError for numbers that are not finite; both name the agent.
+  void mix(const MixStep& step, ConstBlockView<double> Z, ConstBlockView<double> Z_prev, BlockView<double> out,
+           BlockView<double> votes);
+
+  /// Runs a body that does all the talking. However it ends, the neighbours are told; what it throws is thrown on. When
+  /// another agent failed, that is an error of the same class, with its name and message.
+  void run(const std::function<void()>& body);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace hearsay

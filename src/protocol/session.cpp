@@ -1,0 +1,521 @@
+#include "hearsay/protocol/session.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "hearsay/error.hpp"
+#include "network/bytes.hpp"
+#include "network/failure.hpp"
+
+namespace hearsay::protocol {
+namespace {
+
+using detail::ByteReader;
+using detail::ByteWriter;
+
+constexpr const char* whose = "a message between agents";
+
+// A peer that is what it should be needs two answers, and two more each time its link breaks.
+constexpr int most_answers = 1000;
+
+// Of a farewell, so that it fits wherever a message does; and of a hello.
+constexpr std::size_t longest_message = 1000;
+constexpr std::uint64_t largest_greeting = chunk_bytes;
+
+// A peer that was heard of so many heartbeats ago is alive.
+constexpr double alive = 4;
+
+std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+std::span<const std::byte> bytes_of(std::string_view text) {
+  return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
+}
+
+void validate(const SessionOptions& options) {
+  const Index n = options.agents;
+  require(n >= 1 && n <= std::numeric_limits<std::int32_t>::max(),
+          fmt::format("agents = {}: must lie in [1, 2^31)", n));
+  require(options.self >= 0 && options.self < n, fmt::format("agent {}: must lie in [0, {})", options.self, n));
+  require(options.nonce != 0, "nonce = 0: must be another number, new for every run");
+  Index last = -1;
+  for (const Index neighbour : options.neighbours) {
+    require(neighbour > last && neighbour < n && neighbour != options.self,
+            fmt::format("neighbour {} of agent {}: must be other agents in [0, {}), ascending", neighbour, options.self,
+                        n));
+    last = neighbour;
+  }
+  for (const double seconds : {options.patience.greeting, options.patience.round, options.patience.heartbeat})
+    require(seconds > 0, fmt::format("patience of {} s: must be positive", seconds));
+  require(options.patience.link >= 0, fmt::format("patience of {} s: must not be negative", options.patience.link));
+}
+
+std::string differences(const std::vector<Fact>& ours, const std::vector<Fact>& theirs) {
+  const auto value_in = [](const std::vector<Fact>& facts, const std::string& what) -> std::string {
+    const auto found = std::find_if(facts.begin(), facts.end(), [&](const Fact& fact) { return fact.what == what; });
+    return found == facts.end() ? "nothing" : found->value.empty() ? "none" : found->value;
+  };
+  std::string all;
+  const auto compare = [&](const std::string& what) {
+    const std::string a = value_in(ours, what), b = value_in(theirs, what);
+    if (a != b) all += fmt::format("{}{} = {} there, and {} here", all.empty() ? "" : "; ", what, b, a);
+  };
+  for (const Fact& fact : ours) compare(fact.what);
+  for (const Fact& fact : theirs)
+    if (value_in(ours, fact.what) == "nothing") compare(fact.what);
+  return all;
+}
+
+}  // namespace
+
+std::uint64_t mixed_digest(std::span<const std::uint64_t> numbers) {
+  std::uint64_t hash = 0xcbf29ce484222325ull;
+  for (const std::uint64_t number : numbers)
+    for (int shift = 0; shift < 64; shift += 8) hash = (hash ^ (number >> shift & 0xff)) * 0x100000001b3ull;
+  return hash;
+}
+
+std::uint64_t text_digest(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325ull;
+  for (const char letter : text) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3ull;
+  return hash;
+}
+
+Session::Session(SessionOptions options, double now) : options_(std::move(options)), started_(now) {
+  validate(options_);
+  for (const Index neighbour : options_.neighbours) {
+    Peer& to = peers_.emplace_back();
+    to.agent = to.counts.peer = neighbour;
+    to.heard_at = to.sent_at = now;
+    say_hello(to, 0);
+  }
+  if (peers_.empty()) state_ = State::talking;
+}
+
+std::string Session::name_of(Index agent) const {
+  const auto i = static_cast<std::size_t>(agent);
+  return i < options_.names.size() && !options_.names[i].empty()
+             ? fmt::format("agent {} ({})", agent, options_.names[i])
+             : fmt::format("agent {}", agent);
+}
+
+const Session::Peer& Session::peer(Index agent) const {
+  const auto found = std::lower_bound(peers_.begin(), peers_.end(), agent,
+                                      [](const Peer& peer, Index wanted) { return peer.agent < wanted; });
+  require(found != peers_.end() && found->agent == agent,
+          fmt::format("agent {}: is no neighbour of agent {}", agent, options_.self));
+  return *found;
+}
+
+Session::Peer& Session::peer(Index agent) { return const_cast<Peer&>(std::as_const(*this).peer(agent)); }
+
+// ---- Identity -------------------------------------------------------------------------------------------------------
+
+std::uint64_t Session::edge_id(const Peer& with) const {
+  const bool first = options_.self < with.agent;
+  const std::uint64_t numbers[] = {options_.configuration, first ? options_.nonce : with.nonce,
+                                   first ? with.nonce : options_.nonce};
+  return mixed_digest(numbers);
+}
+
+std::uint64_t Session::expected_run(const Peer& with, std::uint64_t round) const {
+  return round < options_.agreement_rounds ? edge_id(with) : run_;
+}
+
+Frame Session::about(FrameKind kind, std::uint64_t run) const {
+  return {.kind = kind,
+          .run = run,
+          .configuration = options_.configuration,
+          .epoch = epoch_,
+          .sender = static_cast<std::uint32_t>(options_.self),
+          .round = begun_};
+}
+
+void Session::set_run(std::uint64_t run) {
+  require(begun_ == options_.agreement_rounds && !run_known_,
+          fmt::format("the run's id: must be set once, after {} rounds and not after {}", options_.agreement_rounds,
+                      begun_));
+  run_ = run;
+  run_known_ = true;
+}
+
+// ---- What goes out --------------------------------------------------------------------------------------------------
+
+void Session::queue(Peer& to, Frame frame, std::span<const std::byte> message) {
+  to.queue.push_back({std::make_shared<const Frames>(frames_of(frame, message)), 0});
+}
+
+void Session::say_hello(Peer& to, std::uint64_t echo) {
+  ByteWriter writer;
+  writer.put(echo);
+  writer.put(static_cast<std::uint64_t>(options_.facts.size()));
+  for (const Fact& fact : options_.facts) {
+    writer.put(std::string_view(fact.what));
+    writer.put(std::string_view(fact.value));
+  }
+  require(writer.bytes().size() <= largest_greeting,
+          fmt::format("facts of {} bytes: must be {} at most", writer.bytes().size(), largest_greeting));
+  to.echoed = echo;
+  queue(to, about(FrameKind::hello, options_.nonce), bytes_of(writer.bytes()));
+}
+
+const FrameBytes* Session::next_frame(Index agent) const {
+  const Peer& to = peer(agent);
+  return to.queue.empty() ? nullptr : &(*to.queue.front().frames)[to.queue.front().next];
+}
+
+void Session::sent(Index agent, double now) {
+  Peer& to = peer(agent);
+  Queued& front = to.queue.front();
+  ++to.counts.frames_sent;
+  to.counts.bytes_sent += static_cast<std::int64_t>((*front.frames)[front.next].size());
+  to.sent_at = now;
+  if (++front.next == front.frames->size()) to.queue.pop_front();
+}
+
+bool Session::nothing_to_send() const {
+  return std::all_of(peers_.begin(), peers_.end(), [](const Peer& to) { return to.gone || to.queue.empty(); });
+}
+
+// ---- What comes in --------------------------------------------------------------------------------------------------
+
+void Session::opened(Index agent, double now) {
+  Peer& to = peer(agent);
+  if (to.gone) ++to.counts.reconnections;
+  to.gone = false;
+  to.heard_at = now;
+  if (to.farewell) return;
+  to.queue.clear();  // it went to a link that is no more
+  if (state_ != State::ended) say_hello(to, to.nonce != 0 ? to.nonce : to.echoed);
+  for (const auto& message : {to.previous, to.latest, to.goodbye})
+    if (message) to.queue.push_back({message, 0});
+}
+
+void Session::closed(Index agent, const std::string& reason, double now) {
+  Peer& from = peer(agent);
+  if (!from.gone) from.gone_since = now;
+  from.gone = true;
+  from.reason = reason;
+  from.queue.clear();
+  if (state_ != State::ended) tick(now);
+}
+
+void Session::received(Index agent, std::span<const std::byte> bytes, double now) {
+  Peer& from = peer(agent);
+  ++from.counts.frames_received;
+  from.counts.bytes_received += static_cast<std::int64_t>(bytes.size());
+  from.heard_at = now;
+  from.gone = false;
+  try {
+    const Frame frame = frame_from(bytes, std::max(options_.largest_message, largest_greeting));
+    if (frame.sender != static_cast<std::uint64_t>(agent))
+      throw CommunicationError(
+          fmt::format("a frame whose sender is {}: must be {}, whose link it came by", frame.sender, agent));
+    take(from, frame, now);
+  } catch (const CommunicationError& error) {
+    if (state_ != State::ended) fail(fmt::format("{} sent {}", name_of(agent), error.what()));
+  }
+  if (state_ == State::talking) look_for_missing(now);
+}
+
+void Session::take(Peer& from, const Frame& frame, double now) {
+  switch (frame.kind) {
+    case FrameKind::hello:
+      return take_hello(from, frame);
+    case FrameKind::farewell:
+      return take_farewell(from, frame);
+    case FrameKind::heartbeat:
+      if (from.nonce == 0 || frame.run != edge_id(from)) ++from.counts.foreign;
+      return;
+    case FrameKind::block:
+    case FrameKind::gather:
+      return take_round(from, frame, now);
+  }
+}
+
+// A hello that repeats our nonce was written in this run. One that does not may be its writer's first, or a copy from
+// another time: it is answered, and believed in nothing.
+void Session::take_hello(Peer& from, const Frame& frame) {
+  if (state_ == State::ended) return;
+  if (frame.offset != 0 || frame.payload.size() != frame.message_bytes)
+    throw CommunicationError(fmt::format("a hello of {} bytes: must be {} at most", frame.message_bytes, chunk_bytes));
+  ByteReader reader(text_of(frame.payload), whose);
+  const auto echo = reader.get<std::uint64_t>();
+  std::vector<Fact> facts(reader.count(2 * sizeof(std::uint64_t)));
+  for (Fact& fact : facts) {
+    fact.what = reader.text();
+    fact.value = reader.text();
+  }
+  reader.require_end();
+  if (frame.run == 0) throw CommunicationError("a hello with nonce = 0: must be another number");
+  const bool fresh = echo == options_.nonce;
+  if (from.echoed != frame.run && from.answers < most_answers) {
+    ++from.answers;
+    say_hello(from, frame.run);
+  }
+  if (!fresh) {
+    if (echo != 0) ++from.counts.foreign;
+    return;
+  }
+  if (const std::string differ = differences(options_.facts, facts); !differ.empty())
+    return fail(fmt::format("{} does not mean the same run: {}", name_of(from.agent), differ));
+  if (frame.configuration != options_.configuration)
+    return fail(fmt::format("{} does not mean the same run: configuration = {:016x} there, and {:016x} here",
+                            name_of(from.agent), frame.configuration, options_.configuration));
+  confirm(from, frame.run);
+}
+
+void Session::confirm(Peer& from, std::uint64_t nonce) {
+  if (from.nonce == nonce) return;
+  if (from.nonce != 0 && begun_ > 0)
+    return fail(
+        fmt::format("{} has begun anew, and {} was in round {}", name_of(from.agent), name_of(options_.self), begun_));
+  from.nonce = nonce;
+  from.next = {};
+  if (state_ == State::greeting &&
+      std::all_of(peers_.begin(), peers_.end(), [](const Peer& peer) { return peer.nonce != 0; }))
+    state_ = State::talking;
+}
+
+void Session::take_farewell(Peer& from, const Frame& frame) {
+  if (from.nonce == 0 || frame.run != edge_id(from)) {
+    ++from.counts.foreign;
+    return;
+  }
+  if (from.farewell) {
+    ++from.counts.duplicates;
+    return;
+  }
+  if (frame.payload.size() != frame.message_bytes)
+    throw CommunicationError(
+        fmt::format("a farewell of {} bytes: must be {} at most", frame.message_bytes, chunk_bytes));
+  const detail::Failure said = detail::failure_from(text_of(frame.payload), whose);
+  if (said.origin < 0 || said.origin >= options_.agents)
+    throw CommunicationError(
+        fmt::format("a farewell that names agent {}: must lie in [0, {})", said.origin, options_.agents));
+  from.farewell = Ending{.kind = static_cast<Ending::Kind>(said.kind), .origin = said.origin, .message = said.message};
+  from.farewell_round = frame.round;
+  if (from.farewell->failed() && state_ != State::ended) fail(*from.farewell);
+}
+
+// begun_ - 1 is the round in progress: what is before it is over, begun_ is the neighbour's next, and nobody can be
+// further, for that takes our message of it.
+void Session::take_round(Peer& from, const Frame& frame, double now) {
+  if (state_ == State::ended) return;
+  // It may have learnt the run's id before us; begin() holds this one against it.
+  const bool unknown_yet = !run_known_ && frame.round == options_.agreement_rounds;
+  if (from.nonce == 0 || (frame.run != expected_run(from, frame.round) && !unknown_yet)) {
+    ++from.counts.foreign;
+    return;
+  }
+  if (frame.configuration != options_.configuration)
+    throw CommunicationError(
+        fmt::format("a frame of configuration {:016x}: must be {:016x}", frame.configuration, options_.configuration));
+  if (frame.epoch != epoch_)
+    throw CommunicationError(fmt::format("a frame of epoch {}: must be {}", frame.epoch, epoch_));
+  if (frame.round > begun_)
+    throw CommunicationError(fmt::format("a frame of round {}: must be {} at most, the next", frame.round, begun_));
+  if (frame.round + 1 < begun_) {
+    ++from.counts.stale;
+    return;
+  }
+  if (frame.message_bytes > options_.largest_message)
+    throw CommunicationError(fmt::format("a frame of a message of {} bytes: must be {} at most", frame.message_bytes,
+                                         options_.largest_message));
+  Assembly& message = frame.round == begun_ ? from.next : from.current;
+  if (message.begun() && message.run() != frame.run) {
+    ++from.counts.foreign;
+    return;
+  }
+  const bool before = message.whole();
+  if (!message.add(frame))
+    ++from.counts.duplicates;
+  else if (message.whole() && !before)
+    from.counts.waited += frame.round == begun_ ? 0 : std::max(0.0, now - round_began_);
+  if (frame.round < begun_ && message.kind() != kind_)
+    throw CommunicationError(
+        fmt::format("a {} in round {}: must be a {}", name(message.kind()), frame.round, name(kind_)));
+}
+
+// ---- Rounds ---------------------------------------------------------------------------------------------------------
+
+void Session::begin_round(FrameKind kind, std::span<const std::byte> message, double now) {
+  require(message.size() <= options_.largest_message,
+          fmt::format("a message of {} bytes: must be {} at most", message.size(), options_.largest_message));
+  begin(kind, now);
+  if (state_ == State::ended) return;
+  std::shared_ptr<const Frames> common;  // edges have the same id once the run has one
+  for (Peer& to : peers_) {
+    Frame frame = about(kind, expected_run(to, begun_ - 1));
+    frame.round = begun_ - 1;
+    if (!common || begun_ <= options_.agreement_rounds)
+      common = std::make_shared<const Frames>(frames_of(frame, message));
+    to.previous = std::exchange(to.latest, common);
+    if (!to.gone) to.queue.push_back({common, 0});
+  }
+  look_for_missing(now);
+}
+
+void Session::begin_round(FrameKind kind, const std::vector<std::vector<std::byte>>& messages, double now) {
+  require(messages.size() == peers_.size(),
+          fmt::format("{} messages: must be {}, one for each neighbour", messages.size(), peers_.size()));
+  for (const auto& message : messages)
+    require(message.size() <= options_.largest_message,
+            fmt::format("a message of {} bytes: must be {} at most", message.size(), options_.largest_message));
+  begin(kind, now);
+  if (state_ == State::ended) return;
+  for (std::size_t i = 0; i < peers_.size(); ++i) {
+    Peer& to = peers_[i];
+    Frame frame = about(kind, expected_run(to, begun_ - 1));
+    frame.round = begun_ - 1;
+    to.previous = std::exchange(to.latest, std::make_shared<const Frames>(frames_of(frame, messages[i])));
+    if (!to.gone) to.queue.push_back({to.latest, 0});
+  }
+  look_for_missing(now);
+}
+
+void Session::begin(FrameKind kind, double now) {
+  require(state_ == State::talking, "a round: can begin only while the session is talking");
+  require(begun_ < options_.agreement_rounds || run_known_, "a round: can begin only when the run has an id");
+  require(begun_ == 0 || round_complete(),
+          fmt::format("a round: can begin only when round {} is complete", begun_ - 1));
+  kind_ = kind;
+  round_began_ = now;
+  for (Peer& from : peers_) {
+    std::swap(from.current, from.next);
+    from.next.clear();
+    const bool begun = from.current.begun();
+    if (begun && from.current.run() != expected_run(from, begun_))
+      return fail(fmt::format("{} is in run {:016x}: must be {:016x}", name_of(from.agent), from.current.run(),
+                              expected_run(from, begun_)));
+    if (begun && from.current.kind() != kind)
+      return fail(fmt::format("{} sent a {} in round {}: must be a {}", name_of(from.agent), name(from.current.kind()),
+                              begun_, name(kind)));
+  }
+  ++begun_;
+}
+
+bool Session::round_complete() const {
+  return begun_ > 0 && std::all_of(peers_.begin(), peers_.end(), [](const Peer& from) { return from.current.whole(); });
+}
+
+std::span<const std::byte> Session::heard(Index agent) const { return peer(agent).current.bytes(); }
+
+// ---- Time -----------------------------------------------------------------------------------------------------------
+
+// When waiting for its message of this round ends: for one that is silent after the patience, for one whose heartbeats
+// come later. In the first rounds it may still be waiting for others to greet it, and may have begun to as late as we
+// met.
+double Session::limit_for(const Peer& from) const {
+  const Patience& patience = options_.patience;
+  const double silent = std::max(round_began_ + patience.round, from.heard_at + alive * patience.heartbeat);
+  const bool agreeing = begun_ <= options_.agreement_rounds;
+  const double last = agreeing ? std::max(round_began_, started_ + 2 * patience.greeting) + patience.round
+                               : round_began_ + 2 * patience.round;
+  return std::min(silent, last);
+}
+
+// Someone whose message of this round will not come any more.
+void Session::look_for_missing(double now) {
+  if (state_ != State::talking || begun_ == 0) return;
+  for (const Peer& from : peers_) {
+    if (from.current.whole()) continue;
+    const std::string what = fmt::format("its message of round {}", begun_ - 1);
+    if (from.farewell && from.farewell_round < begun_)
+      return fail(
+          fmt::format("{} ended its run, and {} expected {}", name_of(from.agent), name_of(options_.self), what));
+    if (from.gone && now >= from.gone_since + options_.patience.link)
+      return fail(
+          fmt::format("the link to {} is gone ({}), and {} did not come", name_of(from.agent), from.reason, what));
+    if (now >= limit_for(from))
+      return fail(fmt::format("{} did not send {} within {:g} s; it was last heard of {:.3g} s ago",
+                              name_of(from.agent), what, limit_for(from) - round_began_, now - from.heard_at));
+  }
+}
+
+void Session::look_for_greetings(double now) {
+  if (now < started_ + options_.patience.greeting) return;
+  std::vector<std::string> missing;
+  for (const Peer& from : peers_)
+    if (from.nonce == 0)
+      missing.push_back(name_of(from.agent) + (from.gone ? " (no link: " + from.reason + ")"
+                                               : from.counts.frames_received == 0
+                                                   ? " (not heard of)"
+                                                   : " (heard of, but it has not answered our hello)"));
+  fail(fmt::format("not ready within {:g} s: {}", options_.patience.greeting, fmt::join(missing, ", ")));
+}
+
+void Session::tick(double now) {
+  if (state_ == State::ended) return;
+  if (state_ == State::greeting) look_for_greetings(now);
+  if (state_ == State::talking) look_for_missing(now);
+  if (state_ == State::ended) return;
+  for (Peer& to : peers_)
+    if (to.nonce != 0 && !to.gone && !to.farewell && to.queue.empty() &&
+        now >= to.sent_at + options_.patience.heartbeat)
+      queue(to, about(FrameKind::heartbeat, edge_id(to)), {});
+}
+
+double Session::next_tick() const {
+  double next = std::numeric_limits<double>::infinity();
+  if (state_ == State::ended) return next;
+  if (state_ == State::greeting) next = started_ + options_.patience.greeting;
+  for (const Peer& with : peers_) {
+    if (with.nonce != 0 && !with.gone && !with.farewell && with.queue.empty())
+      next = std::min(next, with.sent_at + options_.patience.heartbeat);
+    if (state_ != State::talking || begun_ == 0 || with.current.whole()) continue;
+    next = std::min(next, limit_for(with));
+    if (with.gone) next = std::min(next, with.gone_since + options_.patience.link);
+  }
+  return next;
+}
+
+// ---- The end --------------------------------------------------------------------------------------------------------
+
+void Session::fail(const std::string& message) {
+  fail(Ending{.kind = Ending::Kind::communication_error, .origin = options_.self, .message = message});
+}
+
+void Session::fail(Ending ending) {
+  if (state_ == State::ended) return;
+  failure_ = std::move(ending);
+  say_farewell(*failure_);
+}
+
+void Session::leave(const Ending& ending) {
+  if (state_ != State::ended) say_farewell(ending);
+}
+
+// Of a run that failed nobody needs the rest of the blocks.
+void Session::say_farewell(const Ending& ending) {
+  state_ = State::ended;
+  const std::string bytes = detail::to_bytes(detail::Failure{.kind = static_cast<detail::Failure::Kind>(ending.kind),
+                                                             .origin = static_cast<int>(ending.origin),
+                                                             .message = ending.message.substr(0, longest_message)});
+  for (Peer& to : peers_) {
+    if (ending.failed()) to.latest = to.previous = nullptr;
+    if (ending.failed())
+      std::erase_if(to.queue, [](const Queued& queued) { return queued.next == 0 && queued.frames->size() > 1; });
+    if (to.counts.frames_sent == 0) to.queue.clear();  // nobody has ever been there
+    const std::uint64_t confirmed = to.nonce;
+    if (confirmed == 0) to.nonce = to.echoed;  // as far as we know: the other end drops what is of another edge
+    if (to.nonce != 0) {
+      to.goodbye = std::make_shared<const Frames>(frames_of(about(FrameKind::farewell, edge_id(to)), bytes_of(bytes)));
+      if (!to.gone) to.queue.push_back({to.goodbye, 0});
+    }
+    to.nonce = confirmed;
+  }
+}
+
+bool Session::everyone_left() const {
+  return std::all_of(peers_.begin(), peers_.end(), [](const Peer& peer) { return peer.farewell.has_value(); });
+}
+
+const PeerCounts& Session::counts(Index agent) const { return peer(agent).counts; }
+
+const std::optional<Ending>& Session::farewell_of(Index agent) const { return peer(agent).farewell; }
+
+}  // namespace hearsay::protocol
