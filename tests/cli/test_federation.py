@@ -162,6 +162,7 @@ def test_the_example_ends_with_the_digest_of_one_process(tmp_path):
 
 # ---- What goes wrong on the way -------------------------------------------------------------------------------------
 
+START = ["--start", "8"]  # seconds: more than agents need to begin on a busy machine, under the sanitizers
 ENDLESS = ["-k", "2", "--tolerance", "0", "--max-iterations", "100000000", "--link", "1", "--round", "10"]
 
 
@@ -200,7 +201,7 @@ def test_ctrl_c_at_one_agent_ends_the_run_everywhere_with_what_there_is(make_fed
 
 @needs_grpc
 def test_an_agent_that_never_comes_is_named_at_the_deadline(make_federation):
-    federation = make_federation(more=["-k", "2", "--start", "2"])
+    federation = make_federation(more=["-k", "2", *START])
 
     agents = [federation.start(name, heart_of(name)) for name in HOSPITALS if name != "va"]
 
@@ -213,7 +214,7 @@ def test_an_agent_that_never_comes_is_named_at_the_deadline(make_federation):
 @needs_grpc
 def test_another_federation_file_is_refused_with_both_digests(make_federation, tmp_path):
     names = ("a", "b")
-    federation = make_federation(names, (), ["-k", "2", "--topology", "path", "--start", "3"])
+    federation = make_federation(names, (), ["-k", "2", "--topology", "path", *START])
     other = (tmp_path / "f.json").read_text().replace('"k": 2', '"k": 3')
     (tmp_path / "other.json").write_text(other)
 
@@ -328,7 +329,7 @@ def test_a_neighbour_that_offers_less_than_tls_1_3_is_not_talked_to(hearsay, mak
 @needs_grpc
 def test_a_member_on_anothers_edge_is_turned_away(make_federation):
     """Switzerland is no neighbour of Cleveland's; it has Hungarian's file of the roster and its own certificate."""
-    federation = make_federation(more=["-k", "4", "--topology", "ring", "--start", "3"])
+    federation = make_federation(more=["-k", "4", "--topology", "ring", *START])
     folder = federation.folder
     first = federation.start("cleveland", heart_of("cleveland"))
     first.wait_for("listens at")
