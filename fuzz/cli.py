@@ -3,7 +3,8 @@
 
     fuzz/cli.py BINARY [--cases N] [--seed S] [--only I] [--sanitized]
 
-Case I of seed S is the same every time, on any machine. A run may succeed, refuse or stop early; it may not
+Case I of seed S is the same every time, on any machine, but for keys and certificates, which are made anew. A run may
+succeed, refuse or stop early; it may not
   end by a signal, or with an exit code that the contract does not know,
   print a sanitizer's report, or an exception in its raw form,
   go on for longer than the patience below and not end when asked to (SIGINT),
@@ -33,7 +34,9 @@ PATIENCE_SECONDS = 10  # a run that takes longer is asked to end
 GRACE_SECONDS = 20  # and must, within this
 MEMORY_BYTES = 4 << 30  # of address space; not under a sanitizer, which needs terabytes of it
 
-OUTPUTS = ["--components", "--scores", "--embedding", "--labels", "--json", "--trace", "--checkpoint", "--out"]
+OUTPUTS = ["--components", "--scores", "--left", "--right", "--embedding", "--labels", "--json", "--report", "--trace", "--checkpoint",
+           "--out"]
+FAMILIES = ["federation", "agent"]  # whose commands have options of their own
 
 
 def npy(rows, kind="<f8"):
@@ -58,6 +61,8 @@ def seed_files():
     result = {"command": "pca", "k": 2, "dimension": 6, "samples": 24, "centered": True, "mean": [0.1] * 6, "exponent": 0,
               "eigenvalues": [3.0, 2.0], "total_variance": 9.0, "standardized": True, "scale": [1.0, 2, 1, 1, 0.5, 1],
               "features": list("abcdef"), "provenance": {"outputs": [{"option": "components", "path": "basis.npy"}]}}
+    federation = {"federation": "f", "agents": [{"name": "a", "address": "127.0.0.1:7400"}, {"name": "b"}], "topology": [[0, 1]],
+                  "k": 2, "rounds": 3, "features": list("abcde"), "deadlines": {"start": 5}}
     experiment = {"name": "tiny", "title": "t", "panels": []}
     files = {
         "data.csv": table.encode(), "named.csv": named.encode(), "data.npy": npy(rows), "data.csv.gz": gzip.compress(table.encode(), mtime=0),
@@ -70,6 +75,7 @@ def seed_files():
         "holes.npy": npy([[math.nan if (i + 5 * j) % 9 == 0 else v for j, v in enumerate(row)] for i, row in enumerate(rows)]),
         "counts.csv": "\n".join(str(i % 3 + 0.5) for i in range(24)).encode(), "basis.npy": npy(eye),
         "mean.csv": b"1\n2\n0.5\n1\n3\n1e-3\n", "result.json": json.dumps(result).encode(),
+        "federation.json": json.dumps(federation, indent=1).encode(),
         "faults.json": json.dumps({"patience": 2, "events": []}).encode(), "experiment.json": json.dumps(experiment).encode(),
         "shards/a.csv": "\n".join(",".join(map(str, row)) for row in rows[:8]).encode(),
         "shards/b.csv": "\n".join(",".join(map(str, row)) for row in rows[8:16]).encode(),
@@ -98,6 +104,12 @@ eigs sym.mtx -k 1 --shift 3 --psd --json out.json
 eigs sym.csv -k 2 --start start.npy --momentum 0.1 --max-iterations 50
 eigs sym.npy -k 1 --momentum optimal --certify none
 eigs sym.npy -k 2 --method anpm --checkpoint kept --resume --max-iterations 9 --tolerance 1e-300 --oversample 2
+eigs sym.npy -k 2 --which SA --method anpm --tolerance 1e-6
+eigs sym.mtx -k 3 --which BE --components out.npy --json out.json
+eigs sym.csv -k 1 --which LM
+svd data.csv -k 2 --left out.npy --right right.csv --json out.json
+svd sym.mtx -k 1 --method anpm --tolerance 1e-6 --max-iterations 50
+svd data.csv.gz -k 2 --precision single --json -
 cluster graph.txt -k 2 --labels labels.csv --embedding out.npy
 cluster graph.txt.gz -k 2 --clusters 3 --restarts 2 --largest-component --json -
 decentralized data.csv -k 2 --agents 3 --split split.csv --topology ring --iterations 8 --trace trace.csv
@@ -109,6 +121,12 @@ decentralized graph.txt -k 1 --split by-node --topology data --iterations 5
 plan -k 2 --data data.csv --agents 5
 plan -k 1 --matrix sym.npy --epsilon 0.1
 plan -k 2 -d 100 --lambda-k 1 --lambda-next 0.5 --noise-level 1e-4 --gossip-gap 0.2
+federation new new.json --name f -k 2 --agent a@127.0.0.1:7400 --agent b --identity b=URI:x --topology path --features 6
+federation show federation.json
+federation sign federation.json keys/a.csr --authority authority --days 7
+federation plan federation.json --latency 5 --bandwidth 10 --iterations 60 --json out.json
+agent key federation.json --agent b
+agent check federation.json --agent a --keys keys --data named.csv --label-column kind --wait 0
 experiment experiment.json --out figures --quick
 datasets list
 datasets path digits
@@ -122,7 +140,8 @@ VALUES = ["", "0", "-1", "1", "2", "3", "7", "100", "9223372036854775807", "-922
           "contiguous", "by-label", "by-node", "ring", "star", "grid:2x2", "torus", "regular:2", "erdos:1", "data", "krylov", "single",
           "gaussian:1e-3", "sphere:1", "adversarial:0.1", "gaussian:nan", "0@1", "1@2", "0.1:3", "exact", "bfloat16", "16M", "1.5G", "-",
           "--", "-k", ".", "/", "..", "/dev/null", "missing.csv", "no/such/dir.npy", "shards", "x" * 5000, "\x1b[31mred", "x\"><script>",
-          "\u00e9\u4e2d", "%s%n", "{agent}", "{agent}.csv", "*", "mle", "0.95", "mean", "em", "drop-rows", "by-position"]
+          "\u00e9\u4e2d", "%s%n", "{agent}", "{agent}.csv", "*", "mle", "0.95", "mean", "em", "drop-rows", "by-position", "LA",
+          "BE", "a@h:1", "a@[::1]:0", "b=DNS:x", "keys", "grid:1x2"]
 
 TOKENS = [b"nan", b"inf", b"1e999", b"-1e308", b"1e-320", b"9223372036854775808", b"-1", b"\x00", b"\xff\xfe", b"\"", b",,", b"\n\n", b"#",
           b"%", b"\r", b"{", b"]", b"null", b"1e155", b"\x1f\x8b", b"\x93NUMPY", b"0 0\n", b"a,b\n", b"99999999999", b"(1, 1)", b"<f2"]
@@ -178,6 +197,10 @@ def mutated_line(draw, line, options, names):
     return [word.replace("\x00", "") for word in line]
 
 
+def command_of(line):
+    return " ".join(line[:2] if line[0] in FAMILIES else line[:1])
+
+
 def digests(directory):
     return {str(path.relative_to(directory)): hashlib.sha256(path.read_bytes()).hexdigest()
             for path in sorted(directory.rglob("*")) if path.is_file() and not path.is_symlink()}
@@ -208,7 +231,7 @@ class Case:
             name = draw.choice(touched)
             self.files[name] = mutated_bytes(draw, self.files[name])
         if draw.random() < 0.75:
-            self.line = mutated_line(draw, self.line, options.get(self.line[0], ["--help"]), sorted(self.files))
+            self.line = mutated_line(draw, self.line, options.get(command_of(self.line), ["--help"]), sorted(self.files))
 
     def limit(self):
         if not self.arguments.sanitized:
@@ -221,6 +244,7 @@ class Case:
         for name, content in self.files.items():
             (directory / name).parent.mkdir(exist_ok=True)
             (directory / name).write_bytes(content)
+            (directory / name).chmod(0o600)  # a key that others may read is refused
         before = digests(directory)
         environment = {**os.environ, "OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive", "HEARSAY_DATA": str(directory / "none"),
                        "ASAN_OPTIONS": "allocator_may_return_null=1:hard_rss_limit_mb=4096"}
@@ -252,7 +276,8 @@ class Case:
                 return f"says {mark!r}: {text[-300:]}"
         if code == 1 and "memory" not in text and "standard output" not in text and "File too large" not in text:
             return f"exit code 1: {text[-300:]}"
-        if code == 2 and not text.startswith("hearsay: "):
+        looked = self.line[:2] == ["agent", "check"]  # prints what it finds
+        if code == 2 and not text.startswith("hearsay: ") and not looked:
             return f"refuses without a word: {text[-300:]!r}"
         read, written = named_by(self.line)
         for name, digest in before.items():
@@ -265,12 +290,18 @@ class Case:
         return None
 
     def may_change(self, name):
+        if self.line[:2] == ["federation", "sign"]:  # certificates may be signed anew
+            return name.endswith(".pem")
         return "--resume" in self.line and "--checkpoint" in self.line and name == "kept"
 
     def is_asked_for(self, name, written):
-        """By a name with {agent} in it, or below a directory of figures."""
+        """By a name with {agent} in it, or below a directory of figures; or for an agent."""
         if ".tmp" in name:
             return False
+        if self.line[:2] == ["federation", "new"]:
+            return name in named_by(self.line)[0]
+        if self.line[0] in FAMILIES and name.endswith((".key", ".csr", ".pem")):
+            return True
         patterns = [re.escape(pattern).replace(r"\{agent\}", r"\d+") for pattern in written]
         out = [pattern for pattern in written if "." not in os.path.basename(pattern)] + ["figures"]
         return any(re.fullmatch(p, name) for p in patterns) or any(name.startswith(directory + "/") for directory in out)
@@ -279,14 +310,14 @@ class Case:
 def options_of(binary):
     """Every option of every command, from its own help."""
     found = {}
-    for command in sorted({line[0] for line in COMMANDS}):
-        text = subprocess.run([binary, command, "--help"], capture_output=True, text=True, timeout=60).stdout
+    for command in sorted({command_of(line) for line in COMMANDS}):
+        text = subprocess.run([binary, *command.split(), "--help"], capture_output=True, text=True, timeout=60).stdout
         found[command] = sorted(set(re.findall(r"(?<![\w-])--?[a-z][a-z0-9-]*", text))) or ["--help"]
     return found
 
 
-def with_checkpoint(binary, files):
-    """The seed files, and a checkpoint that one of the commands goes on from."""
+def with_made(binary, files):
+    """The seed files, a checkpoint that one of the commands goes on from, and what an agent has once its certificate is signed."""
     line = next(line for line in COMMANDS if "kept" in line)
     with tempfile.TemporaryDirectory() as directory:
         for name, content in files.items():
@@ -294,7 +325,10 @@ def with_checkpoint(binary, files):
             (pathlib.Path(directory) / name).write_bytes(content)
         subprocess.run([binary, *[word for word in line if word != "--resume"], "--checkpoint-every", "2"], cwd=directory,
                        capture_output=True, timeout=60)
-        return {**files, "kept": (pathlib.Path(directory) / "kept").read_bytes()}
+        for words in ["agent key federation.json --agent a", "federation sign federation.json a.csr"]:
+            subprocess.run([binary, *words.split()], cwd=directory, check=True, capture_output=True, timeout=60)
+        made = {"kept": "kept", **{f"keys/{name}": name for name in ["a.key", "a.csr", "a.pem", "authority.pem"]}}
+        return {**files, **{name: (pathlib.Path(directory) / source).read_bytes() for name, source in made.items()}}
 
 
 def main():
@@ -306,7 +340,7 @@ def main():
     parser.add_argument("--sanitized", action="store_true")
     arguments = parser.parse_args()
 
-    options, kept = options_of(arguments.binary), with_checkpoint(arguments.binary, seed_files())
+    options, kept = options_of(arguments.binary), with_made(arguments.binary, seed_files())
     endings, failures = collections.Counter(), []
     for number in range(arguments.cases) if arguments.only is None else [arguments.only]:
         directory = pathlib.Path(tempfile.mkdtemp(prefix="hearsay-fuzz-cli-"))

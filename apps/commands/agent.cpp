@@ -28,9 +28,15 @@ int make_key(const AgentRequest& request) {
   files.reads("FILE", request.federation);
   files.writes("keys", key_path);
   files.writes("keys", request_path);
-  const std::string key = new_key();
+  const std::string key = new_key(), asks = certificate_request(key, agent.name, agent.identity);
   write_secret(key_path, key);
-  write_text(request_path, certificate_request(key, agent.name, agent.identity));
+  try {
+    write_text(request_path, asks);
+  } catch (...) {  // a key without its request would stand in the way of the next try
+    std::error_code ignored;
+    fs::remove(key_path, ignored);
+    throw;
+  }
   say(
       fmt::format("wrote {}, the private key of {}: it stays on this machine, and nobody else may read it\n"
                   "wrote {}, a request for a certificate of {}: send it to whoever signs\n",

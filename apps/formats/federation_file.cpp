@@ -53,6 +53,12 @@ bool plain_text(std::string_view text) {
   });
 }
 
+// Keys and certificates are files of this name, beside those of the authority.
+bool good_agent_name(std::string_view text) {
+  return plain_text(text) && text.find('/') == text.npos && text.front() != '.' && text.front() != '-' &&
+         text != "authority";
+}
+
 bool good_address(std::string_view text) {
   const std::size_t colon = text.rfind(':');
   if (!plain_text(text) || colon == text.npos || colon == 0) return false;
@@ -132,8 +138,10 @@ constexpr std::string_view name_rule = "a text of at most 200 letters, digits an
 FederationAgent read_agent(const Part& part) {
   constexpr std::string_view known[] = {"name", "address", "identity"};
   part.require_keys(known);
-  FederationAgent agent{.name = part.text("name", name_rule), .line = part.line_of("name")};
-  if (!plain_text(agent.name)) part.refuse("name", name_rule);
+  const std::string agent_rule = fmt::format(
+      "{}; its files are called so: no /, no . or - at the beginning, and not \"authority\"", name_rule);
+  FederationAgent agent{.name = part.text("name", agent_rule), .line = part.line_of("name")};
+  if (!good_agent_name(agent.name)) part.refuse("name", agent_rule);
   constexpr std::string_view address_rule = "\"host:port\", or null where nobody can dial it";
   if (part.has("address") && !part.at("address").is_null()) {
     agent.address = part.text("address", address_rule);

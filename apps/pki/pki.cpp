@@ -66,7 +66,11 @@ void done_or_throw(bool ok, std::string_view what) {
   if (!ok) throw Error(fmt::format("{}: OpenSSL cannot: {}", what, last_problem()));
 }
 
+// Where there was no memory for OpenSSL's own state, its functions crash.
+void require_library() { done_or_throw(OSSL_LIB_CTX_get0_global_default() != nullptr, "memory"); }
+
 Bio reading(const std::string& text) {
+  require_library();
   Bio bio(BIO_new_mem_buf(text.data(), static_cast<int>(std::min<std::size_t>(text.size(), 1 << 24))));
   done_or_throw(bio != nullptr, "memory");
   return bio;
@@ -218,6 +222,7 @@ std::time_t time_of(const ASN1_TIME* time) {
 }  // namespace
 
 std::string new_key() {
+  require_library();
   const Key key(EVP_EC_gen("P-256"));
   done_or_throw(key != nullptr, "key");
   return pem(
@@ -228,7 +233,9 @@ std::string certificate_request(const std::string& key_text, const std::string& 
   const Key key = key_of(key_text, "key");
   const Request request(X509_REQ_new());
   Extensions extensions(sk_X509_EXTENSION_new_null());
-  sk_X509_EXTENSION_push(extensions.get(), alternative_name(identity).release());
+  Extension alternative = alternative_name(identity);
+  done_or_throw(extensions && sk_X509_EXTENSION_push(extensions.get(), alternative.get()) > 0, "request");
+  alternative.release();
   done_or_throw(request && X509_REQ_set_version(request.get(), 0) == 1 &&
                     X509_REQ_set_subject_name(request.get(), name_of(name).get()) == 1 &&
                     X509_REQ_set_pubkey(request.get(), key.get()) == 1 &&
@@ -308,8 +315,9 @@ std::string chain_problem(const std::string& text, const std::string& authority_
   const Chain between = chain_of(text), authorities = chain_of(authority_text);
   if (sk_X509_num(authorities.get()) == 0) return "the authority's file holds no certificate";
   const Store store(X509_STORE_new());
+  done_or_throw(store != nullptr, "chain");
   for (int i = 0; i < sk_X509_num(authorities.get()); ++i)
-    X509_STORE_add_cert(store.get(), sk_X509_value(authorities.get(), i));
+    done_or_throw(X509_STORE_add_cert(store.get(), sk_X509_value(authorities.get(), i)) == 1, "chain");
   for (const int purpose : {X509_PURPOSE_SSL_SERVER, X509_PURPOSE_SSL_CLIENT}) {
     const StoreContext context(X509_STORE_CTX_new());
     done_or_throw(context && X509_STORE_CTX_init(context.get(), store.get(), certificate.get(), between.get()) == 1,

@@ -374,6 +374,28 @@ def test_keys_are_secret_and_never_overwritten(hearsay, make_federation, tmp_pat
     assert hearsay("federation", "sign", "f.json", "a.csr").returncode == 0  # again: certificates are renewed so
 
 
+@pytest.mark.parametrize("name", ["../b", "/tmp/b", "b/c", ".b", "-b", "authority"])
+def test_names_that_are_not_names_of_files_are_refused(hearsay, tmp_path, name):
+    """Keys and certificates are called so, and a federation file comes from somebody else."""
+    (tmp_path / "f.json").write_text(json.dumps({"federation": "x", "k": 1, "agents": [{"name": "a"}, {"name": name}]}))
+
+    hearsay.refuses("agent", "key", "f.json", "--agent", "1", saying=["agents[1].name", "no /", "authority"])
+    hearsay.refuses("federation", "new", "g.json", "--name", "x", "-k", "1", "--agent", "a@h:1", f"--agent={name}", saying="name")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["f.json"]
+
+
+def test_a_key_whose_request_cannot_be_written_does_not_stay(hearsay, make_federation, tmp_path):
+    make_federation(("a", "b"), (), ["-k", "1", "--topology", "path"])
+    (tmp_path / "a.key").unlink()
+    (tmp_path / "a.csr").unlink()
+    (tmp_path / "a.csr").mkdir()
+
+    result = hearsay("agent", "key", "f.json", "--agent", "a")
+
+    assert result.returncode in (1, 2) and "a.csr" in result.stderr, result.stderr
+    assert not (tmp_path / "a.key").exists()
+
+
 def test_only_members_are_signed(hearsay, make_federation, tmp_path):
     make_federation(("a", "b"), (), ["-k", "1", "--topology", "path"])
     text = (tmp_path / "f.json").read_text()

@@ -17,11 +17,13 @@ import math
 import os
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
 
 PATIENCE_SECONDS = 60  # against a hang only
+FIRST_ALLOCATIONS = 20  # always among those drawn: main() makes some before anything could catch
 KINDS = ["open", "read", "write", "sync", "rename", "thread", "memory"]
 RANK_KINDS = ["mpi 0", "mpi 1"]  # which rank's calls fail
 
@@ -31,22 +33,53 @@ def inputs():
     rows = [[round(draw.gauss(0, 3 - column / 4), 3) for column in range(8)] for _ in range(12)]
     text = ["\n".join(",".join(map(str, row)) for row in part) + "\n" for part in (rows, rows[:6], rows[6:])]
     symmetric = [[sum(row[i] * row[j] for row in rows) for j in range(8)] for i in range(8)]
+    holes = [[math.nan if (i + 5 * j) % 11 == 0 else value for j, value in enumerate(row)] for i, row in enumerate(rows)]
+    result = {"command": "pca", "mean": [0.1] * 8, "eigenvalues": [9.0], "total_variance": 40.0, "samples": 12,
+              "provenance": {"outputs": [{"option": "components", "path": "basis.csv"}]}}
+    federation = {"federation": "f", "agents": [{"name": "a", "address": "127.0.0.1:7400"}, {"name": "b"}], "k": 1}
     edges = "".join(f"{i} {j}\n" for i in range(8) for j in range(i + 1, 8) if (i < 4) == (j < 4) or i + j == 7)
     return {"data.csv": text[0], "a.csv": text[1], "b.csv": text[2], "graph.txt": edges,
             "sym.csv": "\n".join(",".join(map(repr, row)) for row in symmetric) + "\n", "split.csv": "0\n1\n" * 6,
-            "faults.json": '{"patience": 2}\n'}
+            "faults.json": '{"patience": 2}\n', "holes.csv": "\n".join(",".join(map(str, row)) for row in holes) + "\n",
+            "weighted.csv": "".join(",".join(map(str, row)) + f",{i % 3 + 1}\n" for i, row in enumerate(rows)),
+            "counts.csv": "1\n2\n" * 6, "basis.csv": "1\n" + "0\n" * 7, "result.json": json.dumps(result),
+            "federation.json": json.dumps(federation)}
+
+
+def with_keys(binary, files):
+    """The inputs, and what an agent has once its certificate is signed."""
+    with tempfile.TemporaryDirectory() as name:
+        here = pathlib.Path(name)
+        (here / "federation.json").write_text(files["federation.json"])
+        for line in ["agent key federation.json --agent a", "federation sign federation.json a.csr"]:
+            subprocess.run([binary, *line.split()], cwd=here, check=True, capture_output=True, timeout=PATIENCE_SECONDS)
+        made = ["a.key", "a.csr", "a.pem", "authority.pem"]
+        return {**files, **{f"keys/{file}": (here / file).read_text() for file in made}}
 
 
 COMMANDS = {
     "pca": "pca data.csv -k 1 --components o.npy --scores o.csv --json o.json",
     "stream": "pca data.csv -k 1 --stream --method anpm --components o.npy",
     "checkpoint": "pca data.csv -k 1 --method npm --checkpoint o.ckpt --checkpoint-every 3 --max-iterations 9 --components o.npy",
+    "missing": "pca holes.csv -k 0.9 --missing mean --standardize --row-weights counts.csv --scores o.csv --whiten",
+    "em": "pca holes.csv -k 1 --missing em --components o.npy",
+    "mle": "pca weighted.csv -k mle --weights-column last --stream --block-rows 5 --json o.json",
+    "project": "project holes.csv --components-from result.json --missing mean --scores o.csv --json o.json",
     "eigs": "eigs sym.csv -k 1 --components o.csv --json o.json",
+    "ends": "eigs sym.csv -k 2 --which BE --components o.csv --json o.json",
+    "svd": "svd data.csv -k 1 --left o.npy --right o.csv --json o.json",
     "cluster": "cluster graph.txt -k 2 --labels o.csv --embedding o.npy",
     "decentralized": "decentralized a.csv b.csv -k 1 --topology path --iterations 4 --json o.json --trace o.csv",
     "split": "decentralized data.csv -k 1 --agents 2 --split split.csv --topology path --iterations 3 --faults faults.json",
     "plan": "plan -k 1 --data data.csv --json o.json",
     "info": "info",
+    # Not agent run: gRPC has threads of its own, and the n-th call is another one every time.
+    "new": "federation new o.federation --name f -k 1 --agent a@127.0.0.1:7400 --agent b",
+    "show": "federation show federation.json",
+    "sign": "federation sign federation.json keys/a.csr",
+    "federation plan": "federation plan federation.json --dimension 8 --json o.plan",
+    "key": "agent key federation.json --agent a",
+    "check": "agent check federation.json --agent a --keys keys --data data.csv --wait 0",
 }
 
 
@@ -62,7 +95,7 @@ RANKS = {
 class Runner:
     def __init__(self, arguments):
         self.arguments = arguments
-        self.files = inputs()
+        self.files = with_keys(arguments.binary, inputs())
         self.preloaded = [*arguments.sanitizer, arguments.library]
         self.outcomes = collections.Counter()
         self.failures = []
@@ -71,9 +104,10 @@ class Runner:
         """Exit code, messages, the files there are afterwards, and how many calls were made."""
         with tempfile.TemporaryDirectory(prefix="hearsay-injection-") as name:
             directory, log = pathlib.Path(name) / "here", pathlib.Path(name) / "calls"
-            directory.mkdir()
             for file, content in self.files.items():
+                (directory / file).parent.mkdir(parents=True, exist_ok=True)
                 (directory / file).write_text(content)
+                (directory / file).chmod(0o600)  # a key that others may read is refused
             environment = {"INJECT_KIND": kind, "INJECT_AT": str(at), "INJECT_LOG": str(log), "INJECT_RANK": kind[-1],
                            "LD_PRELOAD": ":".join(self.preloaded), "OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"}
             start = ["env", *(f"{name}={value}" for name, value in environment.items()), self.arguments.binary]
@@ -86,7 +120,8 @@ class Runner:
                 return "hang", b"", {}, 0
             after = {str(path.relative_to(directory)): path.read_bytes() for path in directory.rglob("*") if path.is_file()}
             calls = int(log.read_text()) if log.exists() else 0
-            return done.returncode, done.stderr, after, calls
+            told = done.stderr + (done.stdout if line.startswith("agent check") else b"")  # which prints what it finds
+            return done.returncode, told, after, calls
 
     def check(self, name, kind):
         line = (RANKS if kind.startswith("mpi") else COMMANDS)[name]
@@ -94,7 +129,8 @@ class Runner:
         assert code in (0, 3), (line, code, errors)
         chosen = range(1, calls + 1)
         if calls > self.arguments.most:
-            chosen = sorted({math.ceil((i + 1) * calls / self.arguments.most) for i in range(self.arguments.most)})
+            first = range(1, FIRST_ALLOCATIONS + 1) if kind == "memory" else []
+            chosen = sorted({*first, *(math.ceil((i + 1) * calls / self.arguments.most) for i in range(self.arguments.most))})
         for at in chosen:
             fault = self.fault(code, reference, *self.run(line, kind, at))
             self.outcomes[kind, fault[0]] += 1
@@ -127,10 +163,12 @@ class Runner:
         """What of a file must be the same every time: of JSON, what was found, not how long it took."""
         if file.endswith(".ckpt"):  # of whichever iteration was the last to be saved, and whole
             return hashlib.sha256(content[:-64]).hexdigest().encode() == content[-64:]
-        if not file.endswith(".json") or not content.startswith(b"{") or file == "faults.json":
+        if file.endswith((".key", ".csr", ".pem")):  # other numbers every time
+            return re.fullmatch(rb"-----BEGIN ([A-Z ]+)-----\n([A-Za-z0-9+/=]+\n)+-----END \1-----\n", content) is not None
+        if not file.endswith(".json") or not content.startswith(b"{") or file in inputs():
             return content
         found = json.loads(content)
-        return [found.get(key) for key in ["command", "status", "eigenvalues", "residual", "iterations"]]
+        return [found.get(key) for key in ["command", "status", "eigenvalues", "singular_values", "score_variances", "residual", "iterations"]]
 
     def report(self):
         for kind in KINDS + RANK_KINDS:
