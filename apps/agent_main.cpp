@@ -35,7 +35,7 @@ std::string no_ranks(Index, std::string_view command) { return std::string(comma
 }  // namespace
 
 int main(int argc, char** argv) {
-  app::keep_standard_streams();
+  app::begin_process();
   AloneTransport alone;
   return app::run_command_line(argc, argv, {alone, no_ranks, app::joined(argc, argv)}, open);
 }

@@ -43,7 +43,7 @@ std::string mpirun_line(Index ranks, std::string_view command) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  app::keep_standard_streams();
+  app::begin_process();
   if (argc > 1 && std::string_view(argv[1]) == "decentralized" && started_on_ranks()) hand_over_to_mpi(argv);
   if (argc > 2 && std::string_view(argv[1]) == "agent") hand_over("hearsay-agent", argv);
   AloneTransport alone;

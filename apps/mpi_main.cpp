@@ -88,7 +88,7 @@ void start(int& argc, char**& argv, std::optional<mpi::Session>& session, std::o
 }  // namespace
 
 int main(int argc, char** argv) {
-  app::keep_standard_streams();
+  app::begin_process();
   const std::string command_line = app::joined(argc, argv);
   const std::optional<double> timeout = timeout_given(argc, argv);
   limit_wait(timeout.value_or(for_the_start), "start");

@@ -1,12 +1,9 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <new>
 #include <optional>
 #include <string_view>
@@ -77,20 +74,6 @@ int parse_and_run(int argc, char** argv, const Ranks& ranks, OpenLinks open) {
   return action();
 }
 
-// An exception in a thread of OpenMP's passes no handler of ours: memory that runs out there ends the program here,
-// with a word and without an allocation.
-[[noreturn]] void last_words() noexcept {
-  std::string_view words = "hearsay: an exception that nobody could catch; please report it\n";
-  try {
-    if (std::current_exception()) throw;
-  } catch (const std::bad_alloc&) {
-    words = "hearsay: memory: there is not enough of it for this problem\n";
-  } catch (...) {
-  }
-  static_cast<void>(!write(STDERR_FILENO, words.data(), words.size()));
-  std::_Exit(failed);
-}
-
 int complain(std::string_view message, ExitCode code) {
   warn(message);
   return code;
@@ -117,8 +100,6 @@ std::string joined(int argc, char** argv) {
 }
 
 int run_command_line(int argc, char** argv, const Ranks& ranks, OpenLinks open) try {
-  std::signal(SIGPIPE, SIG_IGN);  // a reader that went away costs its own output alone
-  std::set_terminate(last_words);
   const int code = parse_and_run(argc, argv, ranks, open);
   if (std::fflush(stdout) == 0 || code == failed) return code;
   return complain("standard output: cannot be written to", failed);

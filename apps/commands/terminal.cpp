@@ -7,8 +7,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <new>
 #include <system_error>
 
+#include "commands/commands.hpp"
 #include "formats/escapes.hpp"
 #include "hearsay/error.hpp"
 #include "hearsay/options.hpp"
@@ -35,6 +39,20 @@ void remember_interrupt(int) {
 void put_error(std::string_view text) noexcept {
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);
+}
+
+// An exception in a thread of OpenMP's, or before the command line is read, passes no handler of ours: memory that runs
+// out there ends the program here, with a word and without an allocation.
+[[noreturn]] void last_words() noexcept {
+  std::string_view words = "hearsay: an exception that nobody could catch; please report it\n";
+  try {
+    if (std::current_exception()) throw;
+  } catch (const std::bad_alloc&) {
+    words = "hearsay: memory: there is not enough of it for this problem\n";
+  } catch (...) {
+  }
+  static_cast<void>(!write(STDERR_FILENO, words.data(), words.size()));
+  std::_Exit(failed);
 }
 
 }  // namespace
@@ -64,10 +82,12 @@ void warn(std::string_view message) noexcept {
   }
 }
 
-void keep_standard_streams() noexcept {
+void begin_process() noexcept {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (fcntl(stream, F_GETFD) == -1 && errno == EBADF)
       (void)open("/dev/null", O_RDONLY);  // the lowest number that is free; writing to it fails, as it should
+  std::signal(SIGPIPE, SIG_IGN);          // a reader that went away costs its own output alone
+  std::set_terminate(last_words);
 }
 
 ProgressLine::ProgressLine(bool quiet) : enabled_(!quiet && isatty(STDERR_FILENO) != 0) {}

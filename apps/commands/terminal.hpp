@@ -22,8 +22,10 @@ std::string in_flags(std::string_view message);
 /// "hearsay: message", one line on standard error, options spelt as flags; where that is closed, nothing.
 void warn(std::string_view message) noexcept;
 
-/// Files must not take the places of standard input, output and error, or what is printed would end up in them.
-void keep_standard_streams() noexcept;
+/// First of all in main(). Files must not take the places of standard input, output and error, or what is printed would
+/// end up in them; a pipe that nobody reads must not end the program; an exception that nobody can catch ends it with a
+/// word.
+void begin_process() noexcept;
 
 /// One line on standard error that is rewritten in place, on a terminal only, a few times a second; gone at the end.
 class ProgressLine {

@@ -138,8 +138,8 @@ constexpr std::string_view name_rule = "a text of at most 200 letters, digits an
 FederationAgent read_agent(const Part& part) {
   constexpr std::string_view known[] = {"name", "address", "identity"};
   part.require_keys(known);
-  const std::string agent_rule = fmt::format(
-      "{}; its files are called so: no /, no . or - at the beginning, and not \"authority\"", name_rule);
+  const std::string agent_rule =
+      fmt::format("{}; its files are called so: no /, no . or - at the beginning, and not \"authority\"", name_rule);
   FederationAgent agent{.name = part.text("name", agent_rule), .line = part.line_of("name")};
   if (!good_agent_name(agent.name)) part.refuse("name", agent_rule);
   constexpr std::string_view address_rule = "\"host:port\", or null where nobody can dial it";

@@ -372,9 +372,7 @@ def run(given):
                         remembered = settings.known.setdefault("noise", {})
                         for case in noisy:
                             seeds = range(1, 4 if instance.large else 6)
-                            results["noise"] += noise.measure(
-                                case, bench, peers, remembered, seeds, say, given.retune
-                            )
+                            results["noise"] += noise.measure(case, bench, peers, remembered, seeds, say, given.retune)
                             settings.save()
             except MissingData as error:
                 results["left_out"].append({"instance": instance.name, "why": str(error)})
