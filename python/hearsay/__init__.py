@@ -2,7 +2,8 @@
 
 ``PCA`` is scikit-learn's in its interface; ``eigsh`` finds the leading eigenvectors of anything that can be multiplied
 by, ``svds`` and ``TruncatedSVD`` the singular vectors of rectangular matrices; ``DecentralizedPCA`` lets agents find
-them by gossip. A result says why the solve ended: converged, at the noise floor, or at a limit.
+them by gossip, and ``Agent`` is one of them, for a network of your own. A result says why the solve ended: converged,
+at the noise floor, or at a limit.
 
 >>> import numpy as np, hearsay
 >>> values, vectors, info = hearsay.eigsh(np.diag([3.0, 2.0, 1.0]), 1)
@@ -22,6 +23,9 @@ from hearsay._svds import SvdInfo, SvdsResult, svds
 
 if _typing.TYPE_CHECKING:
     from hearsay import plots as plots
+    from hearsay._agent import Agent as Agent
+    from hearsay._agent import AgentResult as AgentResult
+    from hearsay._agent import LinkCounts as LinkCounts
     from hearsay._decentralized import DecentralizedPCA as DecentralizedPCA
     from hearsay._pca import PCA as PCA
     from hearsay._spectral import SpectralClustering as SpectralClustering
@@ -33,8 +37,11 @@ __version__: str = _core.version
 
 # scikit-learn and matplotlib take longer to import than all the rest: they wait until they are asked for.
 _LAZY = {
+    "Agent": "hearsay._agent",
+    "AgentResult": "hearsay._agent",
     "ConvergenceWarning": "hearsay._warnings",
     "DecentralizedPCA": "hearsay._decentralized",
+    "LinkCounts": "hearsay._agent",
     "PCA": "hearsay._pca",
     "SpectralClustering": "hearsay._spectral",
     "SpectralEmbedding": "hearsay._spectral",
@@ -43,6 +50,8 @@ _LAZY = {
 
 __all__ = [
     "PCA",
+    "Agent",
+    "AgentResult",
     "Certificate",
     "Cluster",
     "CommunicationError",
@@ -55,6 +64,7 @@ __all__ = [
     "ErrorBar",
     "Info",
     "InvalidArgument",
+    "LinkCounts",
     "Plan",
     "SpectralClustering",
     "SpectralEmbedding",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ from hearsay._errors import InvalidArgument
 from hearsay._options import in_python_words, option_texts, seed_from
 from hearsay._pca import SPELT, LinearProjection, scaled
 from hearsay._progress import watching
-from hearsay._result import Callback, DecentralizedInfo, decentralized_info_from
+from hearsay._result import AgentsErrorBar, Callback, DecentralizedInfo, agents_bar_from, decentralized_info_from
 from hearsay._warnings import warn_unless_converged
 
 if TYPE_CHECKING:
@@ -26,23 +26,19 @@ __all__ = ["DecentralizedPCA"]
 Array = npt.NDArray[Any]
 
 
-class AgentsErrorBar(NamedTuple):
-    """How far the worst agent's components are from the truth, where the agents did not converge."""
-
-    kind: Literal["none", "calibrated", "indicative", "bound"]
-    """indicative: it is no less than the error as far as was measured, and often several times as much."""
-    sin_theta: float
-    """Of the worst agent; at most 1."""
-    spread: float
-    """The largest sin(theta) between an agent's basis and one that all of them hold."""
-    common: float
-    """That one's residual with everyone's data, over the gaps."""
+def _squares(shard: Array, mean: Array, exponent: int) -> float:
+    """The sum of the squares of a shard's centred rows, divided by 2^exponent."""
+    rows = shard - mean
+    if exponent:
+        rows = np.ldexp(rows, -(exponent // 2))
+    return float(np.vdot(rows, rows))
 
 
 class DecentralizedPCA(LinearProjection):
     """PCA of data that agents hold and will not share: they exchange d x p blocks with their neighbours alone.
 
-    A simulation: all agents live in this process, and what they would have sent is counted.
+    A simulation, all agents in this process and what they would have sent counted; or, with ``comm``, an agent on each
+    rank of MPI, and the same bits.
 
     Parameters
     ----------
@@ -76,6 +72,9 @@ class DecentralizedPCA(LinearProjection):
         n_samples, as in PCA.
     random_state : int, None, RandomState or Generator
         Of the start block, which all agents share, and of a random topology.
+    comm : mpi4py.MPI.Comm, optional
+        Each of its ranks is an agent, calls ``fit`` with its own rows alone, and gets the result of all;
+        ``components_`` are its own. What fails at one rank is raised at all.
     callback : function, optional
         Called with every iteration (t, rounds, residual, disagreement, ...); returning False stops all agents.
     verbose : bool
@@ -126,6 +125,7 @@ class DecentralizedPCA(LinearProjection):
         message_precision: str = "double",
         center: bool = True,
         random_state: Any = 0,
+        comm: Any = None,
         callback: Callback | None = None,
         verbose: bool = False,
     ) -> None:
@@ -142,41 +142,29 @@ class DecentralizedPCA(LinearProjection):
         self.message_precision = message_precision
         self.center = center
         self.random_state = random_state
+        self.comm = comm
         self.callback = callback
         self.verbose = verbose
 
-    def fit(self, X: Sequence[Any], y: Any = None, *, reference: npt.ArrayLike | None = None) -> DecentralizedPCA:
+    def fit(self, X: Any, y: Any = None, *, reference: npt.ArrayLike | None = None) -> DecentralizedPCA:
         """X is a list of arrays, the rows of one agent each; ``reference`` (n_components x n_features), if given, fills
-        ``history_["sin_theta"]``. The rows are copied, as each agent keeps its own."""
+        ``history_["sin_theta"]``. The rows are copied, as each agent keeps its own. With ``comm``, X is the array of
+        this rank's rows."""
+        if self.comm is not None:
+            return self._fit_on_ranks(X, reference)
         shards = self._shards(X)
         samples = sum(len(shard) for shard in shards)
         if samples < 2:
             raise InvalidArgument(f"{samples} samples in all: must be at least 2")
         self.n_features_in_ = shards[0].shape[1]
-        self.mean_ = np.zeros(self.n_features_in_)
-        if self.center:
-            self.mean_ = sum(shard.sum(axis=0) for shard in shards) / samples
-            shards = [shard - self.mean_ for shard in shards]
         seed = seed_from(self.random_state)
         self.gossip_matrix_ = gossip.matrix(self.topology, len(shards), seed=seed)
 
         with in_python_words(*SPELT, "message_precision"):
-            options = option_texts(
-                n_components=self.n_components,
-                tol=self.tol,
-                max_iter=self.max_iter,
-                momentum=self.momentum,
-                damping=self.damping,
-                oversampling=self.oversampling,
-                random_state=seed,
-                algorithm=self.algorithm,
-                gossip=self.gossip,
-                rounds=self.rounds,
-                message_precision=self.message_precision,
-            )
+            options = option_texts(random_state=seed, **self._settings())
             tolerance = _core.tolerance_of(options)
             with watching(self.callback, self.verbose, tolerance, "DecentralizedPCA") as watch:
-                made = _core.decentralized_pca(
+                made, mean = _core.decentralized_pca(
                     self.gossip_matrix_._core,
                     shards,
                     bool(self.center),
@@ -184,34 +172,86 @@ class DecentralizedPCA(LinearProjection):
                     None if reference is None else np.ascontiguousarray(np.asarray(reference, dtype=float).T),
                     watch,
                 )
-        bar = made.pop("error_bar")
-        self.error_bar_ = None if bar is None else AgentsErrorBar(*bar)
-        self.info_: DecentralizedInfo = decentralized_info_from(made, tolerance)
-        divisor = samples - 1 if self.center else samples
-        exponent = self.info_.exponent
-        if exponent:
-            shards = [np.ldexp(shard, -(exponent // 2)) for shard in shards]
-        total = sum(float(np.vdot(shard, shard)) for shard in shards) / divisor
-        self.agent_components_ = np.stack([basis.T for basis in self.info_.bases])
-        self.components_ = self.agent_components_[0]
-        variances = self.info_.eigenvalues[0]
+        self.mean_ = mean if self.center else np.zeros_like(mean)
+        bar = agents_bar_from(made.pop("error_bar"))
+        info = decentralized_info_from(made, tolerance)
+        squares = [_squares(shard, self.mean_, info.exponent) for shard in shards]
+        return self._take(info, bar, 0, samples, squares)
+
+    def _settings(self) -> dict[str, Any]:
+        """What an Agent is told, too."""
+        return {
+            "n_components": self.n_components,
+            "tol": self.tol,
+            "max_iter": self.max_iter,
+            "momentum": self.momentum,
+            "damping": self.damping,
+            "oversampling": self.oversampling,
+            "algorithm": self.algorithm,
+            "gossip": self.gossip,
+            "rounds": self.rounds,
+            "message_precision": self.message_precision,
+        }
+
+    def _fit_on_ranks(self, X: Any, reference: Any) -> DecentralizedPCA:
+        """This rank's rows: the bits are those of one process."""
+        from hearsay._mpi import Ranks
+
+        with Ranks(self.comm) as ranks:
+            with ranks.together():
+                if reference is not None:
+                    raise InvalidArgument(
+                        "reference: cannot be given where the agents are ranks, for none has the data"
+                    )
+                if isinstance(X, (list, tuple)):
+                    raise InvalidArgument("X: must be the array of this rank's rows where comm is given, and no list")
+                shard = self._shards([X])[0]
+                seed = seed_from(self.random_state)
+                tolerance = _core.tolerance_of(option_texts(tol=self.tol))
+            seed = ranks.first(seed)
+            with watching(self.callback, self.verbose and ranks.rank == 0, tolerance, "DecentralizedPCA") as watch:
+                result = ranks.solve(
+                    shard,
+                    topology=self.topology,
+                    random_state=seed,
+                    center=bool(self.center),
+                    callback=watch,
+                    **self._settings(),
+                )
+            self.gossip_matrix_ = gossip.matrix(self.topology, ranks.size, seed=seed)
+            self.n_features_in_ = shard.shape[1]
+            self.mean_ = result.mean
+            squares = ranks.all(_squares(shard, self.mean_, result.info.exponent))
+            return self._take(result.info, result.error_bar, ranks.rank, result.n_samples, squares)
+
+    def _take(
+        self, info: DecentralizedInfo, bar: AgentsErrorBar | None, agent: int, samples: int, squares: list[float]
+    ) -> DecentralizedPCA:
+        self.error_bar_ = bar
+        self.info_: DecentralizedInfo = info
+        total = sum(squares) / (samples - 1 if self.center else samples)
+        self.agent_components_ = np.stack([basis.T for basis in info.bases])
+        self.components_ = self.agent_components_[agent]
+        variances = info.eigenvalues[agent]
         self.explained_variance_ratio_ = variances / total if total > 0 else 0 * variances
-        self.explained_variance_ = scaled(variances, exponent)
+        self.explained_variance_ = scaled(variances, info.exponent)
         self.n_components_ = len(self.components_)
         self.n_samples_ = samples
-        self.n_iter_ = max(1, self.info_.iterations)
-        self.agreement_ = self.info_.agreement
-        self.traffic_ = self.info_.traffic
-        self.converged_ = self.info_.converged
-        self.status_ = self.info_.status
-        self.residual_ = self.info_.residual
-        self.history_ = self.info_.history
-        warn_unless_converged(self.info_)
+        self.n_iter_ = max(1, info.iterations)
+        self.agreement_ = info.agreement
+        self.traffic_ = info.traffic
+        self.converged_ = info.converged
+        self.status_ = info.status
+        self.residual_ = info.residual
+        self.history_ = info.history
+        warn_unless_converged(info)
         return self
 
-    def fit_transform(self, X: Sequence[Any], y: Any = None) -> list[Array]:  # type: ignore[override]
-        """The coordinates of every agent's samples, as a list of arrays."""
+    def fit_transform(self, X: Any, y: Any = None) -> Any:  # type: ignore[override]
+        """The coordinates of every agent's samples, as a list of arrays; with ``comm``, of this rank's."""
         self.fit(X)
+        if self.comm is not None:
+            return self.transform(X)
         return [self.transform(shard) for shard in self._shards(X) if len(shard)]
 
     def plot(self, ax: Axes | None = None) -> Axes:

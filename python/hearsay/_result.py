@@ -393,6 +393,23 @@ class EigshResult(NamedTuple):
         return self.info.plot(ax)
 
 
+class AgentsErrorBar(NamedTuple):
+    """How far the worst agent's components are from the truth, where the agents did not converge."""
+
+    kind: Literal["none", "calibrated", "indicative", "bound"]
+    """indicative: it is no less than the error as far as was measured, and often several times as much."""
+    sin_theta: float
+    """Of the worst agent; at most 1."""
+    spread: float
+    """The largest sin(theta) between an agent's basis and one that all of them hold."""
+    common: float
+    """That one's residual with everyone's data, over the gaps."""
+
+
+def agents_bar_from(made: tuple[Any, ...] | None) -> AgentsErrorBar | None:
+    return None if made is None else AgentsErrorBar(*made)
+
+
 class Traffic(NamedTuple):
     """What a whole network has sent."""
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "hearsay/block.hpp"
+#include "hearsay/decentralized.hpp"
 #include "hearsay/graph.hpp"
 #include "hearsay/options.hpp"
 #include "hearsay/power.hpp"
@@ -27,6 +28,7 @@ void bind_solve(nb::module_& m);
 void bind_symmetric(nb::module_& m);
 void bind_graphs(nb::module_& m);
 void bind_network(nb::module_& m);
+void bind_agent(nb::module_& m);
 void bind_theory(nb::module_& m);
 
 // ---- Arrays ---------------------------------------------------------------------------------------------------------
@@ -86,6 +88,10 @@ using Options = std::vector<std::pair<std::string, std::string>>;
 
 /// Names and texts as the option table has them.
 SolveSettings settings_from(const Options& options);
+std::pair<DecentralizedSettings, SolveSettings> decentralized_settings_from(const Options& options);
+
+/// The result of agents, in Python's words; takes its memory.
+nb::dict dictionary_of(DecentralizedResult&& result, bool interrupted);
 
 /// Who may stop a solve: the caller's function, and Ctrl-C, which ends it with the best so far.
 class Watcher {

@@ -71,7 +71,9 @@ nb::object bar_of(const ErrorBar& bar) {
   return nb::make_tuple(name(bar.kind), bar.sin_theta, bar.spread, bar.common);
 }
 
-nb::dict dictionary(DecentralizedResult&& result, const Watcher& watch) {
+}  // namespace
+
+nb::dict dictionary_of(DecentralizedResult&& result, bool interrupted) {
   nb::dict out;
   nb::list bases;
   for (Block<double>& basis : result.bases) bases.append(given(std::move(basis)));
@@ -79,7 +81,7 @@ nb::dict dictionary(DecentralizedResult&& result, const Watcher& watch) {
   out["eigenvalues"] = given(std::move(result.eigenvalues));
   out["exponent"] = result.exponent;
   out["status"] = name(result.status);
-  out["interrupted"] = watch.interrupted();
+  out["interrupted"] = interrupted;
   out["iterations"] = result.iterations;
   out["residual"] = result.residual;
   out["disagreement"] = result.disagreement;
@@ -106,30 +108,43 @@ nb::dict dictionary(DecentralizedResult&& result, const Watcher& watch) {
   return out;
 }
 
-nb::dict decentralized(const GossipMatrix& W, const std::vector<MatrixIn<double>>& shards, bool centred,
-                       const Options& options, const std::optional<MatrixIn<double>>& reference, nb::object callback) {
+std::pair<DecentralizedSettings, SolveSettings> decentralized_settings_from(const Options& options) {
   DecentralizedSettings network;
   Options others;
   for (const auto& option : options)
     if (!set_option(network, option.first, option.second)) others.push_back(option);
-  const SolveSettings settings = settings_from(others);
+  SolveSettings settings = settings_from(others);
   require(!settings.optimal_momentum, "momentum = optimal: must be given as a number where no one knows the spectrum");
+  return {network, settings};
+}
+
+namespace {
+
+nb::tuple decentralized(const GossipMatrix& W, const std::vector<MatrixIn<double>>& tables, bool centred,
+                        const Options& options, const std::optional<MatrixIn<double>>& reference, nb::object callback) {
+  const auto [network, settings] = decentralized_settings_from(options);
   Watcher watch(std::move(callback));
-  std::vector<Block<double>> rows;
-  for (const auto& shard : shards) rows.push_back(copied<double>(shard));
+  Shards shards{.agents = static_cast<Index>(tables.size())};
+  for (const auto& table : tables) {
+    shards.local.push_back(static_cast<Index>(shards.rows.size()));
+    shards.rows.push_back(copied<double>(table));
+  }
   DecentralizedRequest request{.network = network, .settings = settings};
   if (reference) request.reference = copied<double>(*reference);
   request.observe = [&watch](const DecentralizedEntry& entry) {
     return watch([&entry](const nb::object& function) { return function(entry); });
   };
 
+  Vector<double> mean;
   DecentralizedSolution solution = [&] {
     const nb::gil_scoped_release no_gil;
-    const AgentData agents{.shards = covariance_shards(std::exchange(rows, {}), centred), .centred = centred};
     AloneTransport here;
+    const ShardTotals totals = totals_of(here, shards);
+    mean = totals.mean;
+    const AgentData agents{.shards = covariance_shards(std::move(shards), totals, centred), .centred = centred};
     return solve_decentralized(here, W, agents, request);
   }();
-  return dictionary(std::move(solution.result), watch);
+  return nb::make_tuple(dictionary_of(std::move(solution.result), watch.interrupted()), given(std::move(mean)));
 }
 
 }  // namespace

@@ -46,6 +46,7 @@ def test_docstrings_have_examples():
 
     for name in (
         "PCA",
+        "Agent",
         "DecentralizedPCA",
         "SpectralEmbedding",
         "SpectralClustering",

@@ -6,6 +6,7 @@
 
 #include "mpi/world.hpp"
 #include "support/random_block.hpp"
+#include "support/same_digest.hpp"
 
 namespace hearsay {
 namespace {
@@ -71,6 +72,18 @@ TEST(AgentLinks, CarryAFailureToEveryone) {
     word = error.what();
   }
   EXPECT_EQ(word, links.self() == 1 ? "a broken disk" : "agent 1 (site): a broken disk");
+}
+
+// Of those that have as many agents as there are ranks: 4 hospitals, 10 shards of digits, 50 friends.
+TEST(RealProblems, HaveTheDigestOfOneProcessOverMpi) {
+  if (world().size() != 4 && world().size() != 10 && world().size() != 50) GTEST_SKIP() << "none has so many agents";
+  test::expect_the_digests_of_one_process(
+      [](const GossipMatrix& W, const std::function<void(Links&)>& body) {
+        mpi::AgentLinks links(MPI_COMM_WORLD, W);
+        body(links);
+        return std::vector<std::exception_ptr>{};
+      },
+      world().size());
 }
 
 }  // namespace

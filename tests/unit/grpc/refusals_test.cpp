@@ -66,6 +66,36 @@ TEST_F(Pair, RefusesADialledNeighbourOfAnotherAuthority) {
   expect_refused(oslo, boston, "certificate verify failed");
 }
 
+TEST_F(Pair, RefusesADialledNeighbourThatIsNotYetValid) {
+  authority.issue(folder.path(), "oslo", "DNS:oslo", Authority::around_now(day, 2 * day));
+  GrpcLinks oslo(dialled()), boston(dialler(oslo.port()));
+  expect_refused(oslo, boston, "certificate verify failed");
+}
+
+TEST_F(Pair, RefusesADialledNeighbourThatSignedItself) {
+  const std::string key = app::new_key();
+  write_file(folder.path() / "oslo.key", key);
+  write_file(folder.path() / "oslo.pem", app::authority_certificate(key, "oslo", Authority::around_now(-day, day)));
+  GrpcLinks oslo(dialled()), boston(dialler(oslo.port()));
+  expect_refused(oslo, boston, "certificate verify failed");
+}
+
+// Its certificate is good for months; the roster has another in its place. It knows the new file, or only the old one.
+TEST_F(Pair, RefusesWhoWasTakenOffTheRoster) {
+  GrpcOptions without = dialled();
+  without.peers[0].name = "bergen";
+  without.peers[0].identity = "DNS:bergen";
+  without.federation = "cafe";
+  GrpcLinks oslo(without);
+  for (const std::string digest : {"f00d", "cafe"}) {
+    GrpcOptions boston = dialler(oslo.port());
+    boston.federation = digest;
+    GrpcLinks revoked(boston);
+    expect_refused(oslo, revoked, "DNS:boston calls as agent 0 (bergen), which must be DNS:bergen",
+                   "DNS:boston calls as agent 0 (bergen), which must be DNS:bergen");
+  }
+}
+
 TEST_F(Pair, RefusesADialledAgentThatIsAnother) {
   authority.issue(folder.path(), "oslo", "DNS:leeds");
   GrpcLinks oslo(dialled()), boston(dialler(oslo.port()));

@@ -1,0 +1,212 @@
+// What links between agents cost: a round of gossip, and whole runs, over gRPC with mutual TLS on the loopback beside
+// MPI. Start it on as many ranks as there are agents. Over gRPC each rank is an agent, too: the same processes, the
+// same work, only the links differ; runs take turns. Prints JSON.
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <hearsay/agent.hpp>
+#include <hearsay/grpc.hpp>
+#include <hearsay/mpi.hpp>
+#include <hearsay/mpi_links.hpp>
+#include <hearsay/random.hpp>
+#include <hearsay/threads.hpp>
+#include <hearsay/version.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+
+#include "network/entries.hpp"
+#include "pki/pki.hpp"
+
+namespace {
+
+using namespace hearsay;
+namespace fs = std::filesystem;
+
+constexpr std::time_t a_day = 24 * 60 * 60;
+
+double wall() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+double processor_time() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+double median(std::vector<double> times) {
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
+std::string name_of(Index agent) { return "site" + std::to_string(agent); }
+
+void write(const fs::path& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+
+// Rank 0 is the authority and writes everyone's files.
+void issue_certificates(const fs::path& folder, Index agents) {
+  const app::Validity today{std::time(nullptr) - a_day, std::time(nullptr) + a_day};
+  const std::string authority_key = app::new_key(),
+                    authority = app::authority_certificate(authority_key, "bench", today);
+  write(folder / "authority.pem", authority);
+  for (Index agent = 0; agent < agents; ++agent) {
+    const std::string name = name_of(agent), key = app::new_key(), identity = "DNS:" + name;
+    const std::string request = app::certificate_request(key, name, identity);
+    write(folder / (name + ".key"), key);
+    write(folder / (name + ".pem"), app::signed_certificate(request, authority, authority_key, name, identity, today));
+  }
+}
+
+// The lower number dials: ranks listen from the highest down, and tell their ports.
+std::unique_ptr<GrpcLinks> grpc_links(mpi::World& world, const GossipMatrix& W, const fs::path& folder) {
+  const Index self = world.rank();
+  std::unique_ptr<GrpcLinks> links;
+  std::vector<int> ports(static_cast<std::size_t>(world.size()));
+  for (Index turn = world.size() - 1; turn >= 0; --turn) {
+    if (turn == self) {
+      const fs::path base = folder / name_of(self);
+      GrpcOptions options{.self = self,
+                          .listen = "127.0.0.1:0",
+                          .federation = "f00d",
+                          .tls = {base.string() + ".pem", base.string() + ".key", folder / "authority.pem"}};
+      for (const Index other : detail::neighbours_of(W.matrix(), self)) {
+        GrpcPeer peer{.agent = other, .name = name_of(other), .identity = "DNS:" + name_of(other)};
+        if (other > self) peer.address = fmt::format("127.0.0.1:{}", ports[static_cast<std::size_t>(other)]);
+        options.peers.push_back(std::move(peer));
+      }
+      links = std::make_unique<GrpcLinks>(std::move(options));
+    }
+    int port = links && turn == self ? links->port() : 0;
+    MPI_Bcast(&port, 1, MPI_INT, static_cast<int>(turn), MPI_COMM_WORLD);
+    ports[static_cast<std::size_t>(turn)] = port;
+  }
+  return links;
+}
+
+struct Times {
+  std::vector<double> wall, cpu;  // of the slowest agent, and of all
+  std::uint64_t digest = 0;
+  Index rounds = 0;
+};
+
+// Once over these links.
+void measure(mpi::World& world, const std::function<DecentralizedResult(Links&)>& body, Links& links, Times& times) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  const double began = wall(), used = processor_time();
+  const DecentralizedResult result = body(links);
+  const double mine[] = {wall() - began, processor_time() - used};
+  double slowest = 0, all = 0;
+  MPI_Allreduce(&mine[0], &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  MPI_Allreduce(&mine[1], &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  times.wall.push_back(slowest);
+  times.cpu.push_back(all);
+  times.digest = result.digest;
+  times.rounds = result.traffic.rounds;
+  static_cast<void>(world);
+}
+
+// Over both kinds of links in turn, MPI first.
+std::pair<Times, Times> in_turns(mpi::World& world, const GossipMatrix& W, const fs::path& folder, int repeats,
+                                 const std::function<DecentralizedResult(Links&)>& body) {
+  Times over_mpi, over_grpc;
+  for (int repeat = 0; repeat < repeats; ++repeat) {
+    {
+      mpi::AgentLinks links(MPI_COMM_WORLD, W);
+      measure(world, body, links, over_mpi);
+    }
+    auto links = grpc_links(world, W, folder);
+    measure(world, body, *links, over_grpc);
+    links->close(links->now() + 10);
+  }
+  if (over_mpi.digest != over_grpc.digest) {
+    fmt::print(stderr, "bench agents: digests differ\n");
+    world.abort(EXIT_FAILURE);
+  }
+  return {over_mpi, over_grpc};
+}
+
+void report(mpi::World& world, const std::string& what, const Times& over_mpi, const Times& over_grpc) {
+  static bool first = true;
+  if (world.rank() != 0) return;
+  const double t = median(over_mpi.wall), g = median(over_grpc.wall);
+  fmt::print(R"({}
+  {{{}, "agents": {}, "rounds": {}, "mpi_seconds": {:.3f}, "grpc_seconds": {:.3f}, "ratio": {:.3f}, )"
+             R"("mpi_cpu_seconds": {:.3f}, "grpc_cpu_seconds": {:.3f}, )"
+             R"("mpi_ms_a_round": {:.4f}, "grpc_ms_a_round": {:.4f}}})",
+             std::exchange(first, false) ? "" : ",", what, world.size(), over_mpi.rounds, t, g, g / t,
+             median(over_mpi.cpu), median(over_grpc.cpu), 1e3 * t / static_cast<double>(over_mpi.rounds),
+             1e3 * g / static_cast<double>(over_grpc.rounds));
+  std::fflush(stdout);
+}
+
+// Gossip and nothing else: a block of d x p numbers, so many times.
+DecentralizedResult only_gossip(Links& links, const GossipMatrix& W, Index numbers, Index rounds) {
+  LinkNetwork net(links, W, {.largest_block = static_cast<std::uint64_t>(numbers) + 64});
+  Block<double> Z(1, numbers), out(1, numbers), votes(1, 1);
+  fill_normal<double>({.seed = 1, .agent = static_cast<std::uint32_t>(links.self())}, Z);
+  votes.setZero();
+  net.run([&] {
+    net.connect();
+    for (Index round = 0; round < rounds; ++round) {
+      net.mix({.mixed = 1, .self = 0, .previous = 0}, Z, Block<double>(1, 0), out, votes);
+      Z.swap(out);
+    }
+  });
+  DecentralizedResult result;
+  result.traffic.rounds = rounds;
+  return result;
+}
+
+Block<double> rows_of(Index agent, Index rows, Index d) {
+  Block<double> block(rows, d);
+  fill_normal<double>({.seed = 1, .agent = static_cast<std::uint32_t>(agent)}, block);
+  for (Index j = 0; j < 64; ++j) block.col(j) *= 8 / std::sqrt(1 + static_cast<double>(j));
+  return block;
+}
+
+DecentralizedResult whole_run(Links& links, const GossipMatrix& W, Index rows, Index d, Index k) {
+  FederationSettings federation{.names = std::vector<std::string>(static_cast<std::size_t>(W.agents()), "site"),
+                                .W = W};
+  federation.settings.power.rank = k;
+  federation.settings.power.max_iterations = 12;
+  federation.network.solver.tolerance = 0;
+  return run_agent(links, {.rows = rows_of(links.self(), rows, d)}, federation).result;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  hearsay::mpi::World world(argc, argv);
+  hearsay::set_threads(1);
+  const GossipMatrix W = GossipMatrix::ring(world.size());
+  const fs::path folder = fs::path(argc > 1 ? argv[1] : ".") / "bench-agents";
+  if (world.rank() == 0) {
+    fs::create_directories(folder);
+    issue_certificates(folder, world.size());
+    fmt::print(R"({{"version": "{}", "mpi": "{}", "processors": {}, "results": [)", hearsay::version,
+               hearsay::mpi::library(), std::thread::hardware_concurrency());
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (const Index p : {9, 18}) {
+    const auto [over_mpi, over_grpc] =
+        in_turns(world, W, folder, 5, [&](Links& links) { return only_gossip(links, W, 64 * p, 2000); });
+    report(world, fmt::format(R"("what": "gossip alone", "d": 64, "p": {})", p), over_mpi, over_grpc);
+  }
+  for (const Index rows : {256, 1024}) {
+    const auto [over_mpi, over_grpc] =
+        in_turns(world, W, folder, 5, [&](Links& links) { return whole_run(links, W, rows, 4096, 16); });
+    report(world, fmt::format(R"("what": "decentralized PCA", "d": 4096, "k": 16, "rows_per_agent": {})", rows),
+           over_mpi, over_grpc);
+  }
+  if (world.rank() == 0) {
+    fmt::print("\n]}}\n");
+    fs::remove_all(folder);
+  }
+  return 0;
+}
