@@ -175,10 +175,11 @@ Ledger::~Ledger() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-Ledger Ledger::begin(const fs::path& path, const PrivacyBudget& budget, const LedgerStamp& stamp) {
+Ledger Ledger::begin(const fs::path& path, const LedgerBudget& budget, const LedgerStamp& stamp) {
   LedgerHeading heading{.id = random_id(), .budget = budget, .begun = checked(stamp)};
   heading.budget.data = kept_text(budget.data), heading.budget.site = kept_text(budget.site);
-  require(!budget.data.empty(), "data: a ledger must name the data that it is of");
+  heading.budget.neighbours = kept_text(budget.neighbours);
+  require(!budget.data.empty() && !budget.neighbours.empty(), "data, neighbours: a ledger must name both");
   require_mu(budget.mu);
   require(std::isfinite(budget.epsilon) && budget.epsilon >= 0,
           fmt::format("epsilon = {}: must be a number, not negative", budget.epsilon));
@@ -203,14 +204,14 @@ void Ledger::refresh() {
   bytes_ = std::move(bytes);
 }
 
-void Ledger::require_of(const PrivacyBudget& asked) const {
-  const PrivacyBudget& mine = contents_.budget;
+void Ledger::require_of(const LedgerBudget& asked) const {
+  const LedgerBudget& mine = contents_.budget;
   const auto same = [this](std::string_view what, const std::string& have, const std::string& want) {
     require(have == want, fmt::format("{}: is the ledger of {} '{}', not '{}'", path_.string(), what, have, want));
   };
   same("data", mine.data, kept_text(asked.data));
   same("site", mine.site, kept_text(asked.site));
-  same("neighbours", std::string(name_of(mine.neighbours)), std::string(name_of(asked.neighbours)));
+  same("neighbours", mine.neighbours, kept_text(asked.neighbours));
 }
 
 // A torn end is spoken of before anything follows.
@@ -261,10 +262,10 @@ LedgerReceipt Ledger::reserve(const Spending& spending, const EpsilonOf& epsilon
                       .stamp = checked(spending.stamp)};
   const Held held(descriptor_, LOCK_EX, path_, wait_);
   refresh();
-  const PrivacyBudget& budget = contents_.budget;
+  const LedgerBudget& budget = contents_.budget;
   require(spending.neighbours == budget.neighbours,
           fmt::format("{}: is of neighbours by {}, and the query of neighbours by {}", path_.string(),
-                      name_of(budget.neighbours), name_of(spending.neighbours)));
+                      budget.neighbours, spending.neighbours));
   const auto told = [&](double mu) { return mu_text(mu, budget.delta, epsilon_of); };
   require(
       spending.mu <= contents_.left_mu,

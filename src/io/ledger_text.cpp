@@ -197,12 +197,13 @@ void check_record(const LedgerRecord& record) {
 }  // namespace
 
 std::string render(LedgerHeading& heading) {
-  const PrivacyBudget& budget = heading.budget;
-  return sealed(fmt::format(R"({{"record":0,"kind":"budget","form":1,"id":"{}","data":{},"site":{},"neighbours":"{}",)"
-                            R"("epsilon":{},"delta":{},"mu":{}{})",
-                            heading.id, json_quoted(budget.data), json_quoted(budget.site), name_of(budget.neighbours),
-                            budget.epsilon, budget.delta, budget.mu, stamp_text(heading.begun)),
-                heading.sha256);
+  const LedgerBudget& budget = heading.budget;
+  return sealed(
+      fmt::format(R"({{"record":0,"kind":"budget","form":1,"id":"{}","data":{},"site":{},"neighbours":{},)"
+                  R"("epsilon":{},"delta":{},"mu":{}{})",
+                  heading.id, json_quoted(budget.data), json_quoted(budget.site), json_quoted(budget.neighbours),
+                  budget.epsilon, budget.delta, budget.mu, stamp_text(heading.begun)),
+      heading.sha256);
 }
 
 std::string render(LedgerRecord& record) {
@@ -226,10 +227,10 @@ std::string render(LedgerRecord& record) {
 
 LedgerHeading parse_heading(std::string_view line) {
   LedgerHeading heading;
-  PrivacyBudget& budget = heading.budget;
+  LedgerBudget& budget = heading.budget;
   Line from(line);
   std::int64_t zero = -1, form = 0;
-  std::string kind, neighbours, seal;
+  std::string kind, seal;
   from.number("record", zero);
   from.text("kind", kind);
   if (zero != 0 || kind != "budget") throw DataError("the first record must be a budget");
@@ -238,8 +239,7 @@ LedgerHeading parse_heading(std::string_view line) {
   from.text("id", heading.id);
   from.text("data", budget.data);
   from.text("site", budget.site);
-  from.text("neighbours", neighbours);
-  budget.neighbours = neighbours == name_of(Neighbours::replace) ? Neighbours::replace : Neighbours::add_remove;
+  from.text("neighbours", budget.neighbours);
   from.number("epsilon", budget.epsilon);
   from.number("delta", budget.delta);
   from.number("mu", budget.mu);
@@ -249,7 +249,8 @@ LedgerHeading parse_heading(std::string_view line) {
   require_as_written(line, render(heading));
   if (heading.id.size() != 32 || heading.id.find_first_not_of("0123456789abcdef") != heading.id.npos)
     throw DataError("\"id\" must be 32 hexadecimal digits");
-  if (budget.data.empty()) throw DataError("\"data\" must not be empty");
+  if (budget.data.empty() || budget.neighbours.empty())
+    throw DataError("\"data\" and \"neighbours\" must not be empty");
   if (!is_mu(budget.mu)) throw DataError("\"mu\" must lie in [1e-9, 1e9]");
   if (!(std::isfinite(budget.epsilon) && budget.epsilon >= 0))
     throw DataError("\"epsilon\" must be a number, not negative");
@@ -312,8 +313,6 @@ std::string kept_text(std::string_view text, std::size_t most) {
   }
   return clipped ? kept.append(mark) : kept;
 }
-
-std::string_view name_of(Neighbours neighbours) { return neighbours == Neighbours::replace ? "replace" : "add/remove"; }
 
 void MuLedger::spend(double mu) {
   if (mu > 0) squares_.add_square(mu);

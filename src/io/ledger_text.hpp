@@ -20,7 +20,7 @@ inline bool is_mu(double mu) { return mu >= least_mu && mu <= most_mu; }
 /// The record of the budget.
 struct LedgerHeading {
   std::string id = {};
-  PrivacyBudget budget = {};
+  LedgerBudget budget = {};
   LedgerStamp begun = {};
   std::string sha256 = {};
 };

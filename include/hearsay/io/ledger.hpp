@@ -14,16 +14,12 @@
 
 namespace hearsay::io {
 
-/// Data sets that must not be told apart: with a row and without it, or with one row and with another in its place.
-enum class Neighbours { add_remove, replace };
-HEARSAY_API std::string_view name_of(Neighbours neighbours);  ///< "add/remove" or "replace"
-
 /// Stated once, when a ledger is begun. Gaussian releases compose exactly in mu: of those in a ledger the sum of mu^2
 /// stays at most that of the budget. What mu an (epsilon, delta) has is for the caller to know: here both are numbers.
-struct PrivacyBudget {
-  std::string data;       ///< whose rows: a name that the data's keeper gives, not empty
-  std::string site = {};  ///< and where
-  Neighbours neighbours = Neighbours::add_remove;
+struct LedgerBudget {
+  std::string data;               ///< whose rows: a name that the data's keeper gives, not empty
+  std::string site = {};          ///< and where
+  std::string neighbours = {};    ///< which data sets must look alike: "add-remove" or "replace"; not empty
   double epsilon = 0, delta = 0;  ///< as promised
   double mu = 0;                  ///< the same in mu, in [1e-9, 1e9]
 };
@@ -36,11 +32,11 @@ struct LedgerStamp {
 
 /// A query that is about to read rows.
 struct Spending {
-  double mu = 0;       ///< of all that it will release, in [1e-9, 1e9]
-  double epsilon = 0;  ///< what that is at the ledger's delta, for people; not added up
-  Neighbours neighbours = Neighbours::add_remove;
-  std::string query = {};    ///< on what: "the 5 largest components, row norm 10"
-  std::string command = {};  ///< the line that asked for it
+  double mu = 0;                ///< of all that it will release, in [1e-9, 1e9]
+  double epsilon = 0;           ///< what that is at the ledger's delta, for people; not added up
+  std::string neighbours = {};  ///< must be the ledger's
+  std::string query = {};       ///< on what: "the 5 largest components, row norm 10"
+  std::string command = {};     ///< the line that asked for it
   LedgerStamp stamp = {};
 };
 
@@ -65,7 +61,7 @@ struct LedgerRecord {
 /// All that a ledger says, held against its own rules.
 struct LedgerContents {
   std::string id = {};  ///< random: tells two ledgers of the same budget apart
-  PrivacyBudget budget = {};
+  LedgerBudget budget = {};
   LedgerStamp begun = {};
   std::vector<LedgerRecord> records = {};
   std::string torn = {};  ///< what follows the last whole line
@@ -107,7 +103,7 @@ class HEARSAY_API Ledger {
   explicit Ledger(std::filesystem::path path, std::chrono::milliseconds wait = patience);
 
   /// Begins one where nothing has that name; it appears whole. Throws InvalidArgument where something has.
-  static Ledger begin(const std::filesystem::path& path, const PrivacyBudget& budget, const LedgerStamp& stamp);
+  static Ledger begin(const std::filesystem::path& path, const LedgerBudget& budget, const LedgerStamp& stamp);
 
   Ledger(Ledger&& other) noexcept;
   Ledger(const Ledger&) = delete;
@@ -118,7 +114,7 @@ class HEARSAY_API Ledger {
   const LedgerContents& contents() const { return contents_; }
 
   /// Throws InvalidArgument unless the ledger is of this data, site and kind of neighbours.
-  void require_of(const PrivacyBudget& asked) const;
+  void require_of(const LedgerBudget& asked) const;
 
   /// To be called before a row is read: the query is paid for, and on the disk, when this returns. Throws
   /// InvalidArgument where it would exceed the budget (spent, asked and left are named) or has other neighbours; Error

@@ -25,12 +25,14 @@ using test::expect_error;
 using test::slurp;
 
 constexpr LedgerStamp noon{.when = 1794916800, .version = "9.8.7"};
-const PrivacyBudget one{.data = "patients.csv", .site = "zurich", .epsilon = 4, .delta = 1e-6, .mu = 1};
+const LedgerBudget one{
+    .data = "patients.csv", .site = "zurich", .neighbours = "add-remove", .epsilon = 4, .delta = 1e-6, .mu = 1};
 const std::string digest_a(64, 'a'), digest_b(64, 'b');
 
 Spending costing(double mu) {
   return {.mu = mu,
           .epsilon = 0.5,
+          .neighbours = "add-remove",
           .query = "the 5 largest components",
           .command = "hearsay pca patients.csv",
           .stamp = noon};
@@ -75,7 +77,7 @@ TEST(Ledger, SaysWhatWasSpentOnWhatWhenAndByWhom) {
 
 TEST(Ledger, GrantsTheWholeBudgetOnceAndNamesSpentAskedAndLeft) {
   const test::TempDir dir;
-  PrivacyBudget budget = one;
+  LedgerBudget budget = one;
   budget.mu = 0.2369;
   Ledger ledger = Ledger::begin(dir / "l", budget, noon);
   ledger.reserve(costing(0.2369));
@@ -92,7 +94,7 @@ TEST(Ledger, GrantsTheWholeBudgetOnceAndNamesSpentAskedAndLeft) {
 
 TEST(Ledger, AddsUpSquaresWithoutRounding) {
   const test::TempDir dir;
-  PrivacyBudget budget = one;
+  LedgerBudget budget = one;
   budget.mu = 0.1;  // its square is no double
   for (const int parts : {1, 3, 7, 10}) {
     const std::string name = fmt::format("{}", parts);
@@ -129,12 +131,13 @@ TEST(Ledger, RefusesWhatCannotBeMeant) {
   for (const double mu : {0.0, -1.0, 1e-10, 1e10, std::nan(""), HUGE_VAL})
     expect_error<InvalidArgument>([&] { ledger.reserve(costing(mu)); }, {"mu = ", "must lie in [1e-09, 1000000000]"});
   Spending spending = costing(0.1);
-  spending.neighbours = Neighbours::replace;
-  expect_error<InvalidArgument>([&] { ledger.reserve(spending); }, {"of neighbours by add/remove", "by replace"});
+  spending.neighbours = "replace";
+  expect_error<InvalidArgument>([&] { ledger.reserve(spending); }, {"of neighbours by add-remove", "by replace"});
   spending = costing(0.1), spending.stamp.when = -1;
   expect_error<InvalidArgument>([&] { ledger.reserve(spending); }, {"when = -1"});
-  for (PrivacyBudget budget : {PrivacyBudget{.data = "", .mu = 1}, PrivacyBudget{.data = "d", .mu = 0},
-                               PrivacyBudget{.data = "d", .delta = 1, .mu = 1}})
+  for (LedgerBudget budget : {LedgerBudget{.data = "", .neighbours = "n", .mu = 1}, LedgerBudget{.data = "d", .mu = 1},
+                              LedgerBudget{.data = "d", .neighbours = "n", .mu = 0},
+                              LedgerBudget{.data = "d", .neighbours = "n", .delta = 1, .mu = 1}})
     EXPECT_THROW(Ledger::begin(dir / "other", budget, noon), InvalidArgument);
   EXPECT_EQ(ledger.contents().spent_mu, 0);
   EXPECT_EQ(dir.files().size(), 1u);
@@ -144,14 +147,14 @@ TEST(Ledger, IsOfOneDataSetSiteAndKindOfNeighbours) {
   const test::TempDir dir;
   const Ledger ledger = Ledger::begin(dir / "l", one, noon);
   ledger.require_of(one);
-  PrivacyBudget other = one;
+  LedgerBudget other = one;
   other.data = "staff.csv";
   expect_error<InvalidArgument>([&] { ledger.require_of(other); },
                                 {"is the ledger of data 'patients.csv', not 'staff.csv'"});
   other = one, other.site = "bern";
   expect_error<InvalidArgument>([&] { ledger.require_of(other); }, {"site 'zurich', not 'bern'"});
-  other = one, other.neighbours = Neighbours::replace;
-  expect_error<InvalidArgument>([&] { ledger.require_of(other); }, {"neighbours 'add/remove', not 'replace'"});
+  other = one, other.neighbours = "replace";
+  expect_error<InvalidArgument>([&] { ledger.require_of(other); }, {"neighbours 'add-remove', not 'replace'"});
 }
 
 TEST(Ledger, SendsWhatWasReleasedAgainAndNothingElse) {
