@@ -304,13 +304,15 @@ void Ledger::released(const LedgerReceipt& receipt, std::string_view digest, con
   append(with_torn_end(std::move(record)));
 }
 
-LedgerContents read_ledger(const fs::path& path) {
+std::string ledger_bytes(const fs::path& path) {
   struct Closing {
     int descriptor;
     ~Closing() { ::close(descriptor); }
   } const file{open_ledger(path, O_RDONLY)};
   lock(file.descriptor, LOCK_SH, path, Ledger::patience);
-  return parse_ledger(read_all(file.descriptor, path), path.string());
+  return read_all(file.descriptor, path);
 }
+
+LedgerContents read_ledger(const fs::path& path) { return parse_ledger(ledger_bytes(path), path.string()); }
 
 }  // namespace hearsay::io

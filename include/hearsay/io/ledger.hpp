@@ -82,7 +82,11 @@ struct LedgerReceipt {
 /// can write the file can forge a whole one: what was written down elsewhere (a receipt's seal) tells.
 HEARSAY_API LedgerContents parse_ledger(std::string_view bytes, const std::string& name);
 
-/// Reads a ledger, to look at it; one that nobody may write to too.
+/// The bytes of a ledger, between two records; of one that nobody may write to too. Throws as Ledger's constructor
+/// does.
+HEARSAY_API std::string ledger_bytes(const std::filesystem::path& path);
+
+/// Both of it.
 HEARSAY_API LedgerContents read_ledger(const std::filesystem::path& path);
 
 /// Whether the ledger holds a record with this seal, or the budget's own has it.
