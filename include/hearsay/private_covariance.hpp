@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 #include "hearsay/block.hpp"
 #include "hearsay/export.hpp"
@@ -73,8 +74,9 @@ class HEARSAY_API PrivateCovariance {
   void apply(ConstBlockView<double> X, BlockView<double> Y) const;
   OperatorFacts facts() const;
 
-  const Block<double>& matrix() const { return matrix_; }  ///< C + E, both triangles: public by now
-  const Vector<double>& mean() const { return mean_; }     ///< zero, given, or released
+  const Block<double>& matrix() const& { return matrix_; }  ///< C + E, both triangles: public by now
+  Block<double> matrix() && { return std::move(matrix_); }
+  const Vector<double>& mean() const { return mean_; }  ///< zero, given, or released
   const ReleasePlan& plan() const { return plan_; }
 
  private:
