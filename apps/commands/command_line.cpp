@@ -65,8 +65,8 @@ int parse_and_run(int argc, char** argv, const Ranks& ranks, OpenLinks open) {
   add_decentralized(root, action, ranks);
   add_federation(root, action);
   add_agent(root, action, open);
-  for (const auto add : {add_plan, add_reproduce, add_experiment, add_verify, add_datasets, add_demo, add_info,
-                         add_completion, add_reference})
+  for (const auto add : {add_plan, add_reproduce, add_experiment, add_ledger, add_verify, add_datasets, add_demo,
+                         add_info, add_completion, add_reference})
     add(root, action);
   style_help(root);
   const CommandLine request = understood(root, argc, argv, ranks);

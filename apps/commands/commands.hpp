@@ -51,6 +51,7 @@ void add_experiment(CLI::App& root, Action& action);
 void add_reproduce(CLI::App& root, Action& action);
 void add_datasets(CLI::App& root, Action& action);
 void add_demo(CLI::App& root, Action& action);
+void add_ledger(CLI::App& root, Action& action);
 void add_verify(CLI::App& root, Action& action);
 void add_info(CLI::App& root, Action& action);
 void add_completion(CLI::App& root, Action& action);

@@ -143,7 +143,7 @@ _hearsay() {{
     return
   fi
   local where=$words[2]
-  [[ $where == datasets && CURRENT -gt 3 ]] && where="$where $words[3]"
+  [[ $where == (agent|datasets|federation|ledger) && CURRENT -gt 3 ]] && where="$where $words[3]"
   case $where in
 {}  esac
 }}

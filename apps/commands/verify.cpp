@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/commands.hpp"
+#include "commands/findings.hpp"
 #include "commands/job.hpp"
 #include "commands/terminal.hpp"
 #include "files/measured_matrix.hpp"
@@ -35,24 +36,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using PlainJson = nlohmann::json;
-
-// What was looked at, and what does not hold.
-class Findings {
- public:
-  void hold(bool holds, std::string_view what, const std::string& how) {
-    text_ += fmt::format("  {:<7} {:<14} {}\n", holds ? "holds" : "FAILS", what, terminal_safe(how));
-    if (!holds) ++failures_;
-  }
-  void leave_out(std::string_view what, const std::string& why) {
-    text_ += fmt::format("  {:<7} {:<14} {}\n", "open", what, terminal_safe(why));
-  }
-  int failures() const { return failures_; }
-  const std::string& text() const { return text_; }
-
- private:
-  std::string text_;
-  int failures_ = 0;
-};
 
 [[noreturn]] void refuse(const std::string& name, std::string_view why) {
   throw DataError(fmt::format("{}: {}", name, why));
@@ -419,6 +402,8 @@ int run_verify(const std::string& path, std::string components) try {
   if (!components.empty()) components = fs::absolute(components, unknown).string();  // from here, not from there
   const PlainJson result = parse_json(io::read_whole(path), path);
   if (!result.is_object()) refuse(path, "must be a JSON object, the result of a run");
+  if (result.is_object() && result.contains("privacy"))
+    refuse(path, "is a private result; what it could be held against is the data, and that would tell of them");
   const auto provenance = value<PlainJson>(result, path, "provenance");
   // Names are as they were given: from where the run was started, or from where the result lies.
   for (const PlainJson& input : value<PlainJson>(provenance, path, "inputs"))
@@ -432,12 +417,8 @@ int run_verify(const std::string& path, std::string components) try {
     check_numbers(result, provenance, components, path, findings);
   else
     findings.leave_out("residual", "is not measured on other data");
-  say(fmt::format("{}: {}\n\n{}", terminal_safe(path),
-                  findings.failures() == 0 ? "nothing found that does not hold"
-                                           : fmt::format("{} thing{} not hold", findings.failures(),
-                                                         findings.failures() == 1 ? " does" : "s do"),
-                  findings.text()));
-  return findings.failures() == 0 ? done : stopped_early;
+  say(findings.told_of(path));
+  return findings.exit_code();
 } catch (const PlainJson::exception&) {  // a key of another kind than results have
   refuse(path, "is no result of hearsay, or one that was changed");
 }

@@ -174,6 +174,22 @@ void AtomicFile::commit() {
   if (!direct_) sync_directory(directory_of(target_));
 }
 
+bool AtomicFile::commit_new() {
+  if (direct_) return false;
+  if (::fsync(descriptor_) != 0) fail("writing");
+  if (!take_free_name()) return false;
+  if (::close(std::exchange(descriptor_, -1)) != 0) fail("writing");
+  sync_directory(directory_of(target_));
+  return true;
+}
+
+bool AtomicFile::take_free_name() {
+  const bool taken = temporary_.empty() ? give_name(descriptor_, name_)
+                                        : ::linkat(AT_FDCWD, temporary_.c_str(), AT_FDCWD, name_.c_str(), 0) == 0;
+  if (!taken && errno != EEXIST) fail("naming");
+  return taken;  // the temporary name, where there is one, goes with this object
+}
+
 // The name is the last thing a file gets. A name that is taken can only be taken over by renaming.
 void AtomicFile::put_in_place() {
   if (temporary_.empty()) {

@@ -6,7 +6,7 @@ import pytest
 
 from conftest import SOURCE
 
-COMMANDS = ["pca", "eigs", "svd", "cluster", "federation", "agent", "plan", "reproduce", "experiment", "datasets", "info",
+COMMANDS = ["pca", "eigs", "svd", "cluster", "federation", "agent", "plan", "reproduce", "experiment", "datasets", "ledger", "info",
             "completion"]
 
 

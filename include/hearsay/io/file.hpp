@@ -68,8 +68,13 @@ class HEARSAY_API AtomicFile {
   void write(std::string_view bytes);
   void commit();
 
+  /// The same where nothing has the name, not even a link that leads nowhere. False, and nothing is changed, where
+  /// something has: of two that make the same file one succeeds.
+  bool commit_new();
+
  private:
   void put_in_place();
+  bool take_free_name();
   [[noreturn]] void fail(std::string_view what) const;  // errno says why
 
   std::string name_;                 // as given, for messages
