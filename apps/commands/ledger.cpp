@@ -230,7 +230,8 @@ void add_ledger(CLI::App& root, Action& action) {
   verify
       ->add_option("--seen", request->seen,
                    "A record's SHA-256 as a result told it: missing where the ledger was put back to an older state")
-      ->type_name("SHA256");
+      ->type_name("SHA256")
+      ->allow_extra_args(false);
   verify->footer(
       "Exit code 3: something does not hold.\n"
       "\n"

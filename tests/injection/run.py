@@ -22,6 +22,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "cli"))
+import ledgers
+
 PATIENCE_SECONDS = 60  # against a hang only
 FIRST_ALLOCATIONS = 20  # always among those drawn: main() makes some before anything could catch
 KINDS = ["open", "read", "write", "sync", "rename", "thread", "memory"]
@@ -43,7 +46,7 @@ def inputs():
             "faults.json": '{"patience": 2}\n', "holes.csv": "\n".join(",".join(map(str, row)) for row in holes) + "\n",
             "weighted.csv": "".join(",".join(map(str, row)) + f",{i % 3 + 1}\n" for i, row in enumerate(rows)),
             "counts.csv": "1\n2\n" * 6, "basis.csv": "1\n" + "0\n" * 7, "result.json": json.dumps(result),
-            "federation.json": json.dumps(federation)}
+            "federation.json": json.dumps(federation), "ledger": "".join(ledgers.whole())}
 
 
 def with_keys(binary, files):
@@ -73,6 +76,8 @@ COMMANDS = {
     "split": "decentralized data.csv -k 1 --agents 2 --split split.csv --topology path --iterations 3 --faults faults.json",
     "plan": "plan -k 1 --data data.csv --json o.json",
     "info": "info",
+    "ledger show": "ledger show ledger --json o.json",
+    "ledger verify": "ledger verify ledger --json o.json",
     # Not agent run: gRPC has threads of its own, and the n-th call is another one every time.
     "new": "federation new o.federation --name f -k 1 --agent a@127.0.0.1:7400 --agent b",
     "show": "federation show federation.json",
