@@ -12,7 +12,7 @@ namespace {
 
 using namespace hearsay;
 
-void tell(int file, std::string_view text) { static_cast<void>(!::write(file, text.data(), text.size())); }
+bool tell(int file, std::string_view text) {
 
 void spend(const std::string& path) {
   const io::LedgerStamp stamp{.when = 1794916800, .version = "1"};
