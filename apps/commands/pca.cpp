@@ -2,6 +2,7 @@
 #include "hearsay/pca.hpp"
 
 #include "commands/commands.hpp"
+#include "commands/private.hpp"
 #include "commands/solve.hpp"
 #include "files/convert.hpp"
 #include "files/delivery.hpp"
@@ -115,6 +116,8 @@ PageData page_of(const Job& job, const Analysis& analysis) {
 }
 
 int run_pca(Job job) {
+  refuse_without_dp(job);
+  if (job.given.contains("dp")) return run_private_pca(std::move(job));
   check(job);
   check_outputs(job);
   const Analysis analysis = job.stream ? analyse_stream(job) : analyse_samples(job);
@@ -142,7 +145,8 @@ void add_pca(CLI::App& root, Action& action) {
                          "  hearsay pca table.csv -k 3 --standardize --missing mean\n"
                          "  hearsay pca table.csv -k 0.95 --json result.json --components basis.npy\n"
                          "  hearsay pca huge.npy -k 20 --stream --checkpoint huge.ckpt --tolerance 1e-6\n"
-                         "  hearsay pca huge.npy -k 20 --stream --batch 10000",
+                         "  hearsay pca huge.npy -k 20 --stream --batch 10000\n"
+                         "  hearsay pca patients.csv -k 5 --dp 1,1e-6 --row-norm 10",
                .options = in_pca},
               run_pca);
 }

@@ -8,6 +8,7 @@
 #include "commands/commands.hpp"
 #include "commands/holding.hpp"
 #include "commands/network.hpp"
+#include "commands/private.hpp"
 #include "files/convert.hpp"
 #include "files/delivery.hpp"
 #include "files/inputs.hpp"
@@ -149,6 +150,8 @@ std::optional<PlannedTraffic> traffic_of(const Job& job, Index dimension, const 
 }
 
 int run_plan(Job job) {
+  refuse_without_dp(job);
+  if (job.given.contains("dp")) return run_private_plan(job);
   job.input = named_file(job);
   check_outputs(job);
   require(job.given.contains("rank"), "rank: must be given (-k K)");
@@ -201,7 +204,8 @@ void add_plan(CLI::App& root, Action& action) {
            "  hearsay plan --dimension 1000 -k 10 --lambda-k 1 --lambda-next 0.99 --epsilon 1e-4 --noise-sigma 1e-5\n"
            "  hearsay plan --data digits -k 9 --epsilon 1e-3 --agents 10 --topology ring\n"
            "  hearsay plan --data digits -k 9 --split by-label --topology erdos:0.5 --rounds 5 --iterations 100\n"
-           "  hearsay plan --matrix kernel.npy -k 5 --json plan.json",
+           "  hearsay plan --matrix kernel.npy -k 5 --json plan.json\n"
+           "  hearsay plan --dp 1,1e-6 --row-norm 10 --public-rows 50000 --dimension 500 -k 10 --spectrum i^-1",
        .options = in_plan},
       run_plan);
 }

@@ -402,6 +402,8 @@ int run_verify(const std::string& path, std::string components) try {
   if (!components.empty()) components = fs::absolute(components, unknown).string();  // from here, not from there
   const PlainJson result = parse_json(io::read_whole(path), path);
   if (!result.is_object()) refuse(path, "must be a JSON object, the result of a run");
+  if (result.is_object() && result.contains("privacy"))
+    refuse(path, "is a private result; what it could be held against is the data, and that would tell of them");
   const auto provenance = value<PlainJson>(result, path, "provenance");
   // Names are as they were given: from where the run was started, or from where the result lies.
   for (const PlainJson& input : value<PlainJson>(provenance, path, "inputs"))

@@ -62,6 +62,7 @@ const std::vector<FileOption>& file_options() {
       {"components-from", Way::in},
       {"mean-from", Way::in},
       {"scale-from", Way::in},
+      {"ledger", Way::in},
       {"reference", Way::in, {}, {"exact"}},
       {"faults", Way::in},
       {"split", Way::in, {}, {"even", "contiguous", "by-label", "by-node"}},

@@ -35,7 +35,19 @@ enum Commands : unsigned {
 inline constexpr unsigned in_solves = in_pca | in_eigs | in_cluster;
 
 /// What an option is about: the heading it is listed under.
-enum class OptionGroup { solver, network, faults, noise, input, theory, clustering, checkpoint, output, running };
+enum class OptionGroup {
+  solver,
+  network,
+  faults,
+  noise,
+  input,
+  privacy,
+  theory,
+  clustering,
+  checkpoint,
+  output,
+  running
+};
 HEARSAY_API std::string_view title(OptionGroup group);
 
 struct OptionRecord {

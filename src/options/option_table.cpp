@@ -199,6 +199,36 @@ constexpr OptionRecord table[] = {
     {"largest-component", "", "", flag, "false", "", "Keep only the largest connected component of the graph", input,
      in_cluster},
 
+    {"dp", "", "EPS,DELTA", text, "", "EPS above 0, at most 100; DELTA positive, at most 0.5",
+     "Differential privacy: release the covariance once, with noise for this budget, and components of that; what else "
+     "is told is made of the release. Of plan: what such a release will be worth",
+     privacy, in_pca | in_plan},
+    {"row-norm", "", "B", real, "", "positive",
+     "Shorten every row to this norm, which must be chosen without a look at the data: the noise grows with its square",
+     privacy, in_pca | in_plan},
+    {"neighbours", "neighbors", "KIND", choice, "add-remove", "add-remove|replace",
+     "Which data sets must look alike: with a row more or less, or with a row in another's place, which takes more "
+     "noise",
+     privacy, in_pca | in_plan},
+    {"dp-center", "dp-centre", "KIND", choice, "none", "none|given|dp-mean",
+     "What is subtracted from every row before it is shortened: nothing; a public mean (--mean-from); or a mean that "
+     "is released too, for a tenth of the squared budget, and needs --public-rows",
+     privacy, in_pca | in_plan},
+    {"public-rows", "", "N", integer, "", "from 1 to 67108864",
+     "How many rows there are, where everybody may know: turns sums of squares into variances", privacy,
+     in_pca | in_plan},
+    {"ledger", "", "FILE", file, "the input with .ledger behind it", "",
+     "What was spent of the budget, written before a row is read; begun where it is not there yet", privacy, in_pca},
+    {"budget", "", "EPS,DELTA", text, "that of --dp", "as --dp",
+     "All that may ever be spent on these data, stated when the ledger is begun", privacy, in_pca},
+    {"site", "", "NAME", text, "", "", "Where these data lie, for a ledger of one site among many", privacy, in_pca},
+    {"insecure-seed", "", "S", integer, "", "at least 0",
+     "Noise that can be repeated, for tests: nothing that is written is private, and says so", privacy, in_pca},
+    {"spectrum", "", "LIST|i^-P", text, "", "variances, descending; or a power above 0",
+     "A guess at the variances, for --dp: numbers with commas between them, what follows being zero; or i^-1, of which "
+     "the sum is what rows of norm --row-norm have",
+     privacy, in_plan},
+
     {"reference", "", "FILE.npy", file, "", "a d x k array; of more columns the first k count",
      "A known answer: sin(theta) against it is reported for every iteration; among agents in one process `exact` pools "
      "the data to compute it",
@@ -314,6 +344,8 @@ std::string_view title(OptionGroup group) {
       return "Noise";
     case input:
       return "Input";
+    case privacy:
+      return "Privacy";
     case theory:
       return "Theory";
     case clustering:

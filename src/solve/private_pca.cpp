@@ -1,0 +1,194 @@
+#include "hearsay/private_pca.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "hearsay/error.hpp"
+#include "hearsay/operators/stored.hpp"
+
+namespace hearsay {
+
+namespace {
+
+// Rows in memory, as if they passed by.
+class DenseRows final : public RowSource<double> {
+ public:
+  explicit DenseRows(const BorrowedBlock<double>& data) : data_(data) {}
+  Index cols() const override { return data_.cols(); }
+  void rewind() override { next_ = 0; }
+  Index read(BlockView<double> out) override {
+    const Index count = std::min(out.rows(), data_.rows() - next_);
+    out.topRows(count) = data_.middleRows(next_, count);
+    next_ += count;
+    return count;
+  }
+
+ private:
+  const BorrowedBlock<double> data_;
+  Index next_ = 0;
+};
+
+class SparseRows final : public RowSource<double> {
+ public:
+  explicit SparseRows(const CsrView<double>& data) : data_(data) {}
+  Index cols() const override { return data_.cols; }
+  void rewind() override { next_ = 0; }
+  Index read(BlockView<double> out) override {
+    const Index count = std::min(out.rows(), data_.rows - next_);
+    out.topRows(count).setZero();
+    for (Index i = 0; i < count; ++i, ++next_)
+      for (auto e = data_.row_start[next_]; e < data_.row_start[next_ + 1]; ++e)
+        out(i, data_.columns[static_cast<std::size_t>(e)]) += data_.values[static_cast<std::size_t>(e)];
+    return count;
+  }
+
+ private:
+  const CsrView<double> data_;
+  Index next_ = 0;
+};
+
+// With so many eigenvalues the error bar knows what it must of those that were not asked for.
+Index seen_values(Index rank, Index dimension) { return std::min(dimension, 2 * rank + 8); }
+
+Request of_release(const Request& request, Index dimension) {
+  Request inner = request;
+  const Index k = request.settings.power.rank;
+  require(k >= 1 && k <= dimension, fmt::format("rank = {}: must lie in [1, {}], the dimension", k, dimension));
+  inner.settings.power.rank = seen_values(k, dimension);
+  inner.settings.power.certify = Certify::none;  // of the release nobody asks whether something was missed
+  return inner;
+}
+
+void keep(PowerResult<double>& power, Index k) {
+  power.basis = Block<double>(power.basis.leftCols(k));
+  power.eigenvalues = Vector<double>(power.eigenvalues.head(k));
+}
+
+// The eigenvalue of C behind one of C + E: theta = lambda + d s^2 / lambda, s being sigma / sqrt(2).
+double debiased(double theta, double edge) {
+  if (theta <= 0) return 0;
+  return (theta + std::sqrt(std::max(0.0, theta * theta - edge * edge))) / 2;
+}
+
+}  // namespace
+
+PrivateAccuracy private_accuracy(const Vector<double>& theta, Index k, Index dimension, double sigma, double trace) {
+  const double d = static_cast<double>(dimension), s2 = sigma * sigma / 2, edge = 2 * std::sqrt(s2 * d);
+  const Index q = theta.size();
+  PrivateAccuracy found{.values = Vector<double>::Zero(k)};
+  Vector<double> lambda(q);
+  for (Index i = 0; i < q; ++i) lambda(i) = debiased(theta(i), edge);
+  double captured = 0, all = 0;
+  for (Index i = 0; i < k; ++i) {
+    all += lambda(i);
+    if (!(theta(i) > edge)) continue;
+    found.values(i) = lambda(i);
+    ++found.above_noise;
+    captured += lambda(i) * std::max(0.0, 1 - d * s2 / (lambda(i) * lambda(i)));
+  }
+  if (all > 0) found.captured = std::min(1.0, captured / all);
+  if (trace > 0) found.explained = std::min(1.0, captured / trace);
+  if (found.above_noise < k) return found;  // nothing is known of a component that drowned
+  double square = (d - static_cast<double>(q)) * s2 / (lambda(k - 1) * lambda(k - 1));
+  for (Index i = 0; i < k; ++i)
+    for (Index j = k; j < q; ++j) square += s2 / std::pow(lambda(i) - lambda(j), 2);
+  found.sin_theta = std::min(1.0, std::sqrt(square));
+  return found;
+}
+
+void check(const Request& request, const PrivacySettings& settings) {
+  check(request);
+  check(settings);
+  const SolveSettings& asked = request.settings;
+  const auto refuse = [](bool wrong, const char* what) { require(!wrong, what); };
+  refuse(asked.rank_rule.kind != RankRule::Kind::count,
+         "rank: must be a number where data are private: how many components there are is a release of its own");
+  refuse(asked.precision != Precision::full, "precision: must be double where data are private");
+  refuse(asked.noise.kind != NoiseChoice::Kind::none || request.noise,
+         "noise: is added by the release where data are private, and once");
+  refuse(asked.power.which != Which::largest, "which: must be LA where data are private");
+  refuse(asked.optimal_momentum || request.audit || request.reference || request.checkpoints || request.start,
+         "audit, reference, checkpoint, start, optimal momentum: are not for private data");
+}
+
+PrivatePcaSolution solve_private_pca(RowSource<double>& rows, const Request& request, const PrivacySettings& settings,
+                                     const SecretWords& words) {
+  check(request, settings);
+  const Index d = rows.cols(), k = request.settings.power.rank;
+  const Request inner = of_release(request, d);
+  PrivateCovariance released(rows, settings, words);
+  // The matrix may have negative eigenvalues. The Krylov space does not mind; the power iteration finds a shift.
+  Solution<double> solved = solve_matrix<double>(borrow(released.matrix()), inner);
+  PrivatePcaSolution found{.plan = released.plan(), .mean = released.mean()};
+  found.accuracy = private_accuracy(solved.power.eigenvalues * std::ldexp(1.0, solved.power.exponent), k, d,
+                                    released.plan().sigma, released.matrix().trace());
+  keep(solved.power, k);
+  found.solution = std::move(solved);
+  found.release = std::move(released).matrix();
+  found.divisor = settings.public_rows > 0 ? static_cast<double>(settings.public_rows) : 1.0;
+  return found;
+}
+
+PrivatePcaSolution solve_private_pca(const BorrowedBlock<double>& data, const Request& request,
+                                     const PrivacySettings& settings, const SecretWords& words) {
+  DenseRows rows(data);
+  return solve_private_pca(rows, request, settings, words);
+}
+
+PrivatePcaSolution solve_private_pca(const CsrView<double>& data, const Request& request,
+                                     const PrivacySettings& settings, const SecretWords& words) {
+  SparseRows rows(data);
+  return solve_private_pca(rows, request, settings, words);
+}
+
+PrivatePlan plan_private_pca(const PrivatePlanRequest& request) {
+  const Index d = request.dimension, k = request.rank;
+  require(request.privacy.public_rows > 0, "public-rows: must be given, to know how much the noise is worth");
+  require(d >= 2, fmt::format("dimension = {}: must be at least 2", d));
+  require(k >= 1 && k < d, fmt::format("rank = {}: must lie in [1, {}]", k, d - 1));
+  const Index given = request.spectrum.size();
+  require(given >= k && given <= d,
+          fmt::format("spectrum: has {} variances, and must have from {} to {}", given, k, d));
+  PrivatePlan plan{.release = plan_release(request.privacy, d)};
+  const double s2 = plan.release.sigma * plan.release.sigma / 2, n = static_cast<double>(request.privacy.public_rows);
+  Vector<double> theta(d);
+  for (Index i = 0; i < d; ++i) {
+    const double lambda = i < given ? n * request.spectrum(i) : 0.0;
+    require(lambda >= 0 && std::isfinite(lambda) && (i == 0 || lambda <= theta(i - 1)),
+            "spectrum: must be finite, not negative, and descending");
+    theta(i) = lambda;
+  }
+  // Of first order in the noise: the energy of E between each wanted direction and each other, over their gap.
+  const double total = theta.head(k).sum();
+  double square = 0, lost = 0;
+  for (Index i = 0; i < k; ++i)
+    for (Index j = k; j < d; ++j) {
+      const double gap = theta(i) - theta(j), tangent = gap > 0 ? s2 / (gap * gap) : HUGE_VAL;
+      square += tangent;
+      lost += std::isfinite(tangent) ? gap * tangent / (1 + tangent) : 0.0;
+    }
+  plan.sin_theta = std::min(1.0, std::sqrt(square));
+  plan.captured = total > 0 ? std::max(0.0, 1 - lost / total) : 0.0;
+  return plan;
+}
+
+std::optional<double> epsilon_for_sine(PrivatePlanRequest request, double sine) {
+  require(sine > 0 && sine < 1, fmt::format("accuracy = {}: must lie between 0 and 1", sine));
+  const auto enough = [&](double epsilon) {
+    request.privacy.budget.epsilon = epsilon;
+    return plan_private_pca(request).sin_theta <= sine;
+  };
+  double low = 1e-3, high = 100;
+  if (!enough(high)) return std::nullopt;
+  if (enough(low)) return low;
+  while (high / low > 1 + 1e-6) {
+    const double middle = std::sqrt(low * high);
+    (enough(middle) ? high : low) = middle;
+  }
+  return high;
+}
+
+}  // namespace hearsay
