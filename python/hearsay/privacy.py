@@ -7,7 +7,7 @@ N(mu, 1). Releases of the same rows together have the root of the sum of their m
 >>> round(privacy.gaussian_mu(1.0, 1e-6), 6)
 0.236704
 >>> round(privacy.gaussian_epsilon(2**0.5 * 0.236704, 1e-6), 3)  # two such releases
-1.467
+1.455
 """
 
 from __future__ import annotations
