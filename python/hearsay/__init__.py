@@ -13,7 +13,7 @@ them by gossip. A result says why the solve ended: converged, at the noise floor
 import os as _os
 import typing as _typing
 
-from hearsay import _core, gossip, noise, theory
+from hearsay import _core, gossip, noise, privacy, theory
 from hearsay._eigsh import eigsh
 from hearsay._errors import CommunicationError, DataError, Error, InvalidArgument
 from hearsay._plan import Plan, plan
@@ -24,6 +24,7 @@ if _typing.TYPE_CHECKING:
     from hearsay import plots as plots
     from hearsay._decentralized import DecentralizedPCA as DecentralizedPCA
     from hearsay._pca import PCA as PCA
+    from hearsay._private_pca import PrivatePCA as PrivatePCA
     from hearsay._spectral import SpectralClustering as SpectralClustering
     from hearsay._spectral import SpectralEmbedding as SpectralEmbedding
     from hearsay._truncated_svd import TruncatedSVD as TruncatedSVD
@@ -36,6 +37,7 @@ _LAZY = {
     "ConvergenceWarning": "hearsay._warnings",
     "DecentralizedPCA": "hearsay._decentralized",
     "PCA": "hearsay._pca",
+    "PrivatePCA": "hearsay._private_pca",
     "SpectralClustering": "hearsay._spectral",
     "SpectralEmbedding": "hearsay._spectral",
     "TruncatedSVD": "hearsay._truncated_svd",
@@ -56,6 +58,7 @@ __all__ = [
     "Info",
     "InvalidArgument",
     "Plan",
+    "PrivatePCA",
     "SpectralClustering",
     "SpectralEmbedding",
     "SvdInfo",
@@ -66,6 +69,7 @@ __all__ = [
     "noise",
     "plan",
     "plots",
+    "privacy",
     "set_threads",
     "svds",
     "theory",

@@ -44,6 +44,7 @@ NB_MODULE(_core, m) {
   bind_symmetric(m);
   bind_graphs(m);
   bind_network(m);
+  bind_private(m);
   bind_theory(m);
 }
 
