@@ -109,10 +109,11 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=np.float64)
         options = option_texts(rank=self.n_components)
         with in_python_words("n_components"):
+            double = np.dtype(np.float64)
             if sp.issparse(X):
-                made = _core.private_pca_sparse(*compressed_rows(X, np.float64), options, setup, self.insecure_seed)
+                made = _core.private_pca_sparse(*compressed_rows(X, double), options, setup, self.insecure_seed)
             else:
-                rows = rows_in_place(X, np.dtype(np.float64))
+                rows = rows_in_place(X, double)
                 made = _core.private_pca_dense(rows, options, setup, self.insecure_seed)
         self._keep(made)
         return self

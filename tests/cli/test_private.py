@@ -140,6 +140,18 @@ def test_what_cannot_be_read_is_not_quoted(hearsay, tmp_path, patients):
             assert "spent" in hearsay("ledger", "show", "bad.csv.ledger").stdout
 
 
+def test_a_row_that_looks_like_a_header_is_not_told(hearsay, tmp_path):
+    rows = np.random.default_rng(0).standard_normal((50, 3))
+    for first in "8.25,NA,7", "8.25,Jane Doe,7":
+        (tmp_path / "t.csv").write_text("\n".join([first, *(",".join(map(repr, map(float, row))) for row in rows)]) + "\n")
+        (tmp_path / "t.csv.ledger").unlink(missing_ok=True)
+        run = hearsay("pca", "t.csv", "-k", 1, *DP, "--json", "-")
+        assert not any(word in run.stdout + run.stderr for word in ("8.25", "Jane", "NA")), run.stdout + run.stderr
+    (tmp_path / "t.csv.ledger").unlink()
+    run = hearsay("pca", "t.csv", "-k", 1, *DP, "--label-column", "Jane")
+    assert run.returncode == 2 and "Doe" not in run.stderr
+
+
 REFUSED = [
     ("--standardize",), ("--missing", "mean"), ("--missing", "em"), ("--scores", "s.csv"), ("--report", "r.html"),
     ("--checkpoint", "c"), ("--batch", "100"), ("--weights-column", "1"), ("--audit", "0.1"), ("--whiten",),
