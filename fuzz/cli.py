@@ -30,13 +30,16 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "tests" / "cli"))
+import ledgers
+
 PATIENCE_SECONDS = 10  # a run that takes longer is asked to end
 GRACE_SECONDS = 20  # and must, within this
 MEMORY_BYTES = 4 << 30  # of address space; not under a sanitizer, which needs terabytes of it
 
 OUTPUTS = ["--components", "--scores", "--left", "--right", "--embedding", "--labels", "--json", "--report", "--trace", "--checkpoint",
            "--out"]
-FAMILIES = ["federation", "agent"]  # whose commands have options of their own
+FAMILIES = ["federation", "agent", "ledger"]  # whose commands have options of their own
 
 
 def npy(rows, kind="<f8"):
@@ -76,7 +79,7 @@ def seed_files():
         "counts.csv": "\n".join(str(i % 3 + 0.5) for i in range(24)).encode(), "basis.npy": npy(eye),
         "mean.csv": b"1\n2\n0.5\n1\n3\n1e-3\n", "result.json": json.dumps(result).encode(),
         "federation.json": json.dumps(federation, indent=1).encode(),
-        "faults.json": json.dumps({"patience": 2, "events": []}).encode(), "experiment.json": json.dumps(experiment).encode(),
+        "ledger": "".join(ledgers.whole()).encode(), "faults.json": json.dumps({"patience": 2, "events": []}).encode(), "experiment.json": json.dumps(experiment).encode(),
         "shards/a.csv": "\n".join(",".join(map(str, row)) for row in rows[:8]).encode(),
         "shards/b.csv": "\n".join(",".join(map(str, row)) for row in rows[8:16]).encode(),
         "shards/c.csv": "\n".join(",".join(map(str, row)) for row in rows[16:]).encode(),
@@ -130,6 +133,9 @@ agent check federation.json --agent a --keys keys --data named.csv --label-colum
 experiment experiment.json --out figures --quick
 datasets list
 datasets path digits
+ledger show ledger --json out.json
+ledger verify ledger --seen 3b5d5c3712955042212316173ccf37be800000000000000000000000deadbeef
+ledger verify ledger --json -
 info
 completion bash
 reference

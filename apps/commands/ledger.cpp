@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "commands/commands.hpp"
@@ -16,6 +17,7 @@
 #include "files/run_files.hpp"
 #include "formats/escapes.hpp"
 #include "hearsay/error.hpp"
+#include "hearsay/privacy.hpp"
 #include "reports/report.hpp"
 
 namespace hearsay::app {
@@ -52,6 +54,14 @@ std::string counted(std::size_t count, std::string_view one, std::string_view ma
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
+// What a mu is at the delta of the budget; the budget itself is what it was stated as.
+double ledger_epsilon(const io::LedgerBudget& budget, double mu) try {
+  if (mu == budget.mu) return budget.epsilon;
+  return mu > 0 ? gaussian_epsilon(mu, budget.delta) : 0;
+} catch (const InvalidArgument&) {  // beyond all that a private run would state
+  return std::numeric_limits<double>::infinity();
+}
+
 // ---- show -----------------------------------------------------------------------------------------------------------
 
 std::string_view ledger_kind(Kind kind) {
@@ -86,6 +96,7 @@ Json ledger_json(const io::LedgerContents& ledger) {
           {"epsilon", budget.epsilon},
           {"delta", budget.delta},
           {"mu", budget.mu},
+          {"epsilon_spent", number(ledger_epsilon(budget, ledger.spent_mu))},
           {"mu_spent", ledger.spent_mu},
           {"mu_left", ledger.left_mu},
           {"begun", time_of(ledger.begun)},
@@ -100,12 +111,12 @@ std::string record_text(const io::LedgerRecord& record) {
   std::string text = fmt::format("  {:>4}  {}  ", record.number, time_of(record.stamp));
   switch (record.kind) {
     case Kind::spend:
-      text += fmt::format("spent mu {:.6g}, alone epsilon {:.6g}: {}\n", record.mu, record.epsilon,
+      text += fmt::format("mu {:.6g}, by itself epsilon {:.6g}: {}\n", record.mu, record.epsilon,
                           terminal_safe(record.query));
       return text + fmt::format("  {:>4}  {}, version {}\n", "", terminal_safe(record.command),
                                 terminal_safe(record.stamp.version));
     case Kind::release:
-      return text + fmt::format("released, paid for by {}: {}\n", record.of, record.digest);
+      return text + fmt::format("released {}, paid for by record {}\n", record.digest, record.of);
     default:
       return text +
              fmt::format("a write was cut off before: {} bytes, which count mu {:.6g}\n", record.bytes, record.mu);
@@ -119,9 +130,10 @@ std::string ledger_summary(const std::string& path, const io::LedgerContents& le
   std::string text = fmt::format("{}: {}{}, neighbours {}\n\n", terminal_safe(path), terminal_safe(budget.data),
                                  budget.site.empty() ? "" : fmt::format(" at {}", terminal_safe(budget.site)),
                                  terminal_safe(budget.neighbours));
-  text += line("budget", "epsilon {:.6g} at delta {:g}: mu {:.6g}", budget.epsilon, budget.delta, budget.mu);
-  text += line("spent", "mu {:.6g} by {}", ledger.spent_mu, counted(queries, "query", "queries"));
-  text += line("left", "mu {:.6g}: squares add up", ledger.left_mu);
+  text += line("spent", "{:.6g} of {:.6g} at delta {:g}, by {}", ledger_epsilon(budget, ledger.spent_mu),
+               budget.epsilon, budget.delta, counted(queries, "query", "queries"));
+  text += line("in mu", "{:.6g} of {:.6g}; squares add up, so that {:.6g} is left", ledger.spent_mu, budget.mu,
+               ledger.left_mu);
   text += line("begun", "{}, version {}", time_of(ledger.begun), terminal_safe(ledger.begun.version));
   text += line("seal", "{}", ledger.head);
   if (!ledger.records.empty()) text += '\n';
@@ -174,7 +186,9 @@ Findings findings_about(const LedgerRequest& request) {
   findings.hold(true, "records",
                 fmt::format("{}, in order, each with its checksum and that of the one before",
                             counted(ledger.records.size() + 1, "record", "records")));
-  findings.hold(ledger.spent_mu <= ledger.budget.mu, "budget",
+  // Each spend was held against it exactly; the root of the sum is rounded. What was cut off counts without being
+  // asked.
+  findings.hold(ledger.spent_mu <= ledger.budget.mu * (1 + 1e-14), "budget",
                 fmt::format("mu {:.6g} is spent of {:.6g}", ledger.spent_mu, ledger.budget.mu));
   look_at_end(ledger, findings);
   for (const std::string& seal : request.seen)
@@ -230,7 +244,8 @@ void add_ledger(CLI::App& root, Action& action) {
   verify
       ->add_option("--seen", request->seen,
                    "A record's SHA-256 as a result told it: missing where the ledger was put back to an older state")
-      ->type_name("SHA256");
+      ->type_name("SHA256")
+      ->allow_extra_args(false);
   verify->footer(
       "Exit code 3: something does not hold.\n"
       "\n"

@@ -219,29 +219,47 @@ struct Released {
   std::vector<std::string> features = {};
 };
 
+// Readers quote what they cannot read, with its place: none of it is passed on.
+template <class Read>
+auto quietly(const Job& job, const Read& read) try {
+  return read();
+} catch (const Error&) {
+  throw DataError(
+      fmt::format("{}: cannot be read as a table of finite numbers with these options, or not within the "
+                  "memory there is; where data are private nothing is said of where. The budget is spent "
+                  "all the same",
+                  job.input));
+}
+
+// The first line of a table is its header where not all of it are numbers. Where some are, it may be somebody's row.
+std::vector<std::string> public_names(std::vector<std::string> names) {
+  const bool header = std::none_of(names.begin(), names.end(), [](const std::string& name) {
+    return name.empty() || std::string_view("0123456789.+-").find(name.front()) != std::string_view::npos;
+  });
+  return header ? std::move(names) : std::vector<std::string>{};
+}
+
 Released release(const Job& job, const PrivacySettings& settings) {
+  const Request request = private_request(job);
   if (job.stream) {
-    const SampleStream stream = open_weighted_samples(job);
-    return {solve_private_pca(*stream.rows, private_request(job), settings, words_of(job)), stream.column_names};
+    const SampleStream stream = quietly(job, [&] { return open_weighted_samples(job); });
+    return {solve_private_pca(*stream.rows, request, settings, words_of(job)), public_names(stream.column_names)};
   }
-  Samples samples = load_weighted_samples(job);
-  Released made{.features = std::move(samples.data.column_names)};
+  Samples samples = quietly(job, [&] { return load_weighted_samples(job); });
+  Released made{.features = public_names(std::move(samples.data.column_names))};
   made.found = std::visit(
       [&](const auto& matrix) {
-        return solve_private_pca(borrow(in<double>(matrix)), private_request(job), settings, words_of(job));
+        return solve_private_pca(borrow(in<double>(matrix)), request, settings, words_of(job));
       },
       samples.data.matrix);
   return made;
 }
 
-// Readers quote what they cannot read, with its place.
+// What the solve refuses, a rank above the number of columns, it says by itself; rows that it streams it cannot read.
 Released release_quietly(const Job& job, const PrivacySettings& settings) try {
   return release(job, settings);
-} catch (const DataError&) {
-  throw DataError(
-      fmt::format("{}: cannot be read as finite numbers, or not within the memory there is; where data are "
-                  "private nothing is said of where. The budget is spent all the same",
-                  job.input));
+} catch (const DataError& error) {
+  return quietly(job, [&]() -> Released { throw error; });
 }
 
 }  // namespace

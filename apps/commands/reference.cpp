@@ -50,9 +50,9 @@ std::string page() {
       "Written by `hearsay reference` from the option table; edit `src/options/option_table.cpp` instead of this "
       "page.\n"
       "`docs/reference/json.md` describes results and exit codes.\n";
-  OptionGroup groups[] = {OptionGroup::solver, OptionGroup::network, OptionGroup::faults,     OptionGroup::noise,
-                          OptionGroup::input,  OptionGroup::privacy, OptionGroup::theory,     OptionGroup::clustering,
-                          OptionGroup::checkpoint, OptionGroup::output, OptionGroup::running};
+  OptionGroup groups[] = {OptionGroup::solver,     OptionGroup::network, OptionGroup::faults, OptionGroup::noise,
+                          OptionGroup::input,      OptionGroup::privacy, OptionGroup::theory, OptionGroup::clustering,
+                          OptionGroup::checkpoint, OptionGroup::output,  OptionGroup::running};
   for (const OptionGroup group : groups) {
     text += fmt::format("\n## {}\n\n| option | meaning | values | default | commands |\n|---|---|---|---|---|\n",
                         title(group));

@@ -21,6 +21,7 @@ const std::vector<Limit>& limits() {
       {"gzip", "200 times its size", "and at least 64 MiB; gunzip larger ones first"},
       {"JSON file", fmt::format("{} MiB", longest_json >> 20),
        "experiments, faults, results to verify; 32 levels deep"},
+      {"privacy ledger", "64 MiB", "and texts in it 4096 bytes"},
       {"agents", fmt::to_string(most_agents), "of a network"},
       {"threads", "1024", "the most --threads may ask for"},
       {"default threads", "64, or two a processor", "the most that OMP_NUM_THREADS may ask for"},

@@ -14,7 +14,7 @@ at the noise floor, or at a limit.
 import os as _os
 import typing as _typing
 
-from hearsay import _core, gossip, noise, theory
+from hearsay import _core, gossip, noise, privacy, theory
 from hearsay._eigsh import eigsh
 from hearsay._errors import CommunicationError, DataError, Error, InvalidArgument
 from hearsay._plan import Plan, plan
@@ -28,6 +28,7 @@ if _typing.TYPE_CHECKING:
     from hearsay._agent import LinkCounts as LinkCounts
     from hearsay._decentralized import DecentralizedPCA as DecentralizedPCA
     from hearsay._pca import PCA as PCA
+    from hearsay._private_pca import PrivatePCA as PrivatePCA
     from hearsay._spectral import SpectralClustering as SpectralClustering
     from hearsay._spectral import SpectralEmbedding as SpectralEmbedding
     from hearsay._truncated_svd import TruncatedSVD as TruncatedSVD
@@ -43,6 +44,7 @@ _LAZY = {
     "DecentralizedPCA": "hearsay._decentralized",
     "LinkCounts": "hearsay._agent",
     "PCA": "hearsay._pca",
+    "PrivatePCA": "hearsay._private_pca",
     "SpectralClustering": "hearsay._spectral",
     "SpectralEmbedding": "hearsay._spectral",
     "TruncatedSVD": "hearsay._truncated_svd",
@@ -66,6 +68,7 @@ __all__ = [
     "InvalidArgument",
     "LinkCounts",
     "Plan",
+    "PrivatePCA",
     "SpectralClustering",
     "SpectralEmbedding",
     "SvdInfo",
@@ -76,6 +79,7 @@ __all__ = [
     "noise",
     "plan",
     "plots",
+    "privacy",
     "set_threads",
     "svds",
     "theory",

@@ -323,4 +323,33 @@ def plan(
     degree: float,
 ) -> _Result: ...
 
+class Privacy:
+    def __init__(
+        self,
+        epsilon: float,
+        delta: float,
+        row_norm: float,
+        neighbours: str,
+        center: str,
+        mean: _Doubles | None,
+        public_rows: int,
+    ) -> None: ...
+
+def private_pca_dense(data: _Doubles, options: _Options, privacy: Privacy, insecure_seed: int | None) -> _Result: ...
+def private_pca_sparse(
+    row_start: _Longs,
+    columns: _Ints,
+    values: _Doubles,
+    cols: int,
+    options: _Options,
+    privacy: Privacy,
+    insecure_seed: int | None,
+) -> _Result: ...
+def private_plan(
+    privacy: Privacy, rank: int, dimension: int, spectrum: _Doubles, sine: float | None
+) -> tuple[float, float, float, float | None]: ...
+def gaussian_mu(epsilon: float, delta: float) -> float: ...
+def gaussian_epsilon(mu: float, delta: float) -> float: ...
+def gaussian_delta(mu: float, epsilon: float) -> float: ...
+
 theory: Any  # its functions are typed in theory.py

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "hearsay/block.hpp"
+#include "hearsay/csr.hpp"
 #include "hearsay/decentralized.hpp"
 #include "hearsay/graph.hpp"
 #include "hearsay/options.hpp"
@@ -29,6 +30,7 @@ void bind_symmetric(nb::module_& m);
 void bind_graphs(nb::module_& m);
 void bind_network(nb::module_& m);
 void bind_agent(nb::module_& m);
+void bind_private(nb::module_& m);
 void bind_theory(nb::module_& m);
 
 // ---- Arrays ---------------------------------------------------------------------------------------------------------
@@ -76,6 +78,23 @@ ArrayOut<T> given_vector(std::vector<T> values, std::size_t columns = 0) {
   if (columns == 0) return ArrayOut<T>(owned->data(), {owned->size()}, owner);
   return ArrayOut<T>(owned->data(), {owned->size() / columns, columns}, owner);
 }
+
+/// A matrix by its stored rows, whose parts stay where they are.
+template <class S>
+struct SparseIn {
+  VectorIn<std::int64_t> row_start;
+  VectorIn<std::int32_t> columns;
+  VectorIn<S> values;
+  Index cols;
+
+  CsrView<S> view() const {
+    return {.rows = static_cast<Index>(row_start.size()) - 1,
+            .cols = cols,
+            .row_start = {row_start.data(), row_start.size()},
+            .columns = {columns.data(), columns.size()},
+            .values = {values.data(), values.size()}};
+  }
+};
 
 /// Edges as an e x 2 array of node numbers, and one weight each or none.
 using EdgesIn = nb::ndarray<const std::int32_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;

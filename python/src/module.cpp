@@ -45,6 +45,7 @@ NB_MODULE(_core, m) {
   bind_graphs(m);
   bind_network(m);
   bind_agent(m);
+  bind_private(m);
   bind_theory(m);
 }
 

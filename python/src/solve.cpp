@@ -241,22 +241,6 @@ nb::dict dictionary(PcaSolution<S>&& solution, const Watcher& watch) {
 
 // ---- PCA ------------------------------------------------------------------------------------------------------------
 
-template <class S>
-struct SparseIn {
-  VectorIn<std::int64_t> row_start;
-  VectorIn<std::int32_t> columns;
-  VectorIn<S> values;
-  Index cols;
-
-  CsrView<S> view() const {
-    return {.rows = static_cast<Index>(row_start.size()) - 1,
-            .cols = cols,
-            .row_start = {row_start.data(), row_start.size()},
-            .columns = {columns.data(), columns.size()},
-            .values = {values.data(), values.size()}};
-  }
-};
-
 // The rows of a product, which are none of the solver's options.
 std::optional<Index> batch_in(const Options& options) {
   std::optional<Index> batch;

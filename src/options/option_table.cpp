@@ -168,8 +168,9 @@ constexpr OptionRecord table[] = {
      "--components; or that basis alone, with --mean-from and --scale-from",
      input, in_project},
     {"mean-from", "", "FILE", file, "", "d numbers: .npy or .csv",
-     "What to subtract from every row, where the basis comes without it; nothing is subtracted otherwise", input,
-     in_project},
+     "What to subtract from every row, where the basis comes without it; nothing is subtracted otherwise. Of pca: the "
+     "public mean of --dp-center given",
+     input, in_pca | in_project},
     {"scale-from", "", "FILE", file, "", "d positive numbers: .npy or .csv",
      "What to divide every feature by, where the basis comes without it", input, in_project},
     {"label-column", "", "N|NAME|last", text, "", "a number counted from 1, a name of the header, or last",

@@ -33,10 +33,11 @@ def test_show_tells_the_budget_what_is_left_and_every_record(hearsay, ledger):
 
     spent = math.sqrt(0.25 + 0.0625 + 0.015625)
     assert text.startswith("l: patients.csv at zurich, neighbours add-remove\n")
-    assert f"mu {spent:.6g} by 2 queries" in text and f"mu {math.sqrt(1 - spent**2):.6g}" in text
-    assert "1  2026-11-17T12:00:00Z  spent mu 0.5, alone epsilon 0.5: the 5 largest components" in text
+    assert "of 4 at delta 1e-06, by 2 queries" in text
+    assert f"{spent:.6g} of 1; squares add up, so that {math.sqrt(1 - spent**2):.6g} is left" in text
+    assert "1  2026-11-17T12:00:00Z  mu 0.5, by itself epsilon 0.5: the 5 largest components" in text
     assert "hearsay pca patients.csv -k 5, version 9.8.7" in text
-    assert "released, paid for by 1: " + "a" * 64 in text
+    assert "released " + "a" * 64 + ", paid for by record 1" in text
     assert "33 bytes, which count mu 0.25" in text
 
 

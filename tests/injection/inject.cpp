@@ -2,6 +2,7 @@
 // its limit or a machine out of memory would.
 //   INJECT_KIND  open, read, write, sync, rename, thread or memory
 //   INJECT_AT    which call fails, from 1; 0: none
+//   INJECT_HOW   kill: the process is killed in that call, a write in the middle of its bytes
 //   INJECT_LOG   where to write, at the end, how many there were
 // Calls count from main() on: what fails before it is none of the program's.
 #ifndef _GNU_SOURCE
@@ -11,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,15 +29,21 @@ enum Kind { no_kind, opening, reading, writing, syncing, renaming, threading, al
 
 Kind chosen = no_kind;
 long fail_at = 0;
+bool killing = false;
 std::atomic<long> calls{0};
 std::atomic<bool> in_main{false};
 
 void* next(const char* name) { return dlsym(RTLD_NEXT, name); }
 
 // Whether this call of that kind is the one to fail.
-bool fails(Kind kind, int error) {
+bool is_turn_of(Kind kind) {
   if (kind != chosen || !in_main.load(std::memory_order_relaxed)) return false;
-  if (calls.fetch_add(1, std::memory_order_relaxed) + 1 != fail_at) return false;
+  return calls.fetch_add(1, std::memory_order_relaxed) + 1 == fail_at;
+}
+
+bool fails(Kind kind, int error) {
+  if (!is_turn_of(kind)) return false;
+  if (killing) raise(SIGKILL);
   errno = error;
   return true;
 }
@@ -67,6 +75,8 @@ int counted_main(int argc, char** argv, char** environment) {
   chosen = kind_named(getenv("INJECT_KIND"));
   const char* at = getenv("INJECT_AT");
   fail_at = at == nullptr ? 0 : atol(at);
+  const char* how = getenv("INJECT_HOW");
+  killing = how != nullptr && strcmp(how, "kill") == 0;
   atexit(tell);
   in_main = true;
   const int code = real_main(argc, argv, environment);
@@ -121,7 +131,13 @@ ssize_t read(int file, void* buffer, size_t count) {
 }
 ssize_t write(int file, const void* buffer, size_t count) {
   static const auto real = reinterpret_cast<ssize_t (*)(int, const void*, size_t)>(next("write"));
-  return fails(writing, ENOSPC) ? -1 : real(file, buffer, count);
+  if (!is_turn_of(writing)) return real(file, buffer, count);
+  if (killing) {
+    static_cast<void>(!real(file, buffer, count / 2));
+    raise(SIGKILL);
+  }
+  errno = ENOSPC;
+  return -1;
 }
 int fsync(int file) {
   static const auto real = reinterpret_cast<int (*)(int)>(next("fsync"));

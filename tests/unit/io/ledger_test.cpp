@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 using test::expect_error;
 using test::slurp;
 
-constexpr LedgerStamp noon{.when = 1794916800, .version = "9.8.7"};
+const LedgerStamp noon{.when = 1794916800, .version = "9.8.7"};
 const LedgerBudget one{
     .data = "patients.csv", .site = "zurich", .neighbours = "add-remove", .epsilon = 4, .delta = 1e-6, .mu = 1};
 const std::string digest_a(64, 'a'), digest_b(64, 'b');

@@ -14,7 +14,7 @@
 namespace hearsay {
 namespace {
 
-constexpr int guesses = 20000;  // of either data set, to fix the threshold; as many to count
+constexpr int guesses = 10000;  // of either data set, to fix the threshold; as many to count
 constexpr PrivacyBudget promise = {1, 0.05};
 
 // The likelihood of a release: how far it lies along what the row adds.
@@ -51,7 +51,7 @@ const double slack_of_share = std::sqrt(std::log(1e4) / (2.0 * guesses));
 double proved_epsilon(Guesser guesser) {
   const std::vector<double> there = guesser.statistics(true), gone = guesser.statistics(false);
   double best = 0, threshold = 0;
-  for (int i = 0; i < guesses; i += 200) {  // the threshold that promises most, by other draws than those that count
+  for (int i = 0; i < guesses; i += 100) {  // the threshold that promises most, by other draws than those that count
     const double at = gone[static_cast<std::size_t>(i)];
     const double low = share_above(gone, at) + slack_of_share;
     const double epsilon = std::log(std::max(share_above(there, at) - slack_of_share - promise.delta, 1e-9) / low);
