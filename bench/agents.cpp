@@ -18,6 +18,7 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "network/entries.hpp"
 #include "pki/pki.hpp"
@@ -89,17 +90,18 @@ std::unique_ptr<GrpcLinks> grpc_links(mpi::World& world, const GossipMatrix& W, 
   return links;
 }
 
+constexpr int repeats = 3;
+
 struct Times {
   std::vector<double> wall, cpu;  // of the slowest agent, and of all
   std::uint64_t digest = 0;
   Index rounds = 0;
 };
 
-// Once over these links.
-void measure(mpi::World& world, const std::function<DecentralizedResult(Links&)>& body, Links& links, Times& times) {
+void measure(const std::function<DecentralizedResult()>& body, Times& times) {
   MPI_Barrier(MPI_COMM_WORLD);
   const double began = wall(), used = processor_time();
-  const DecentralizedResult result = body(links);
+  const DecentralizedResult result = body();
   const double mine[] = {wall() - began, processor_time() - used};
   double slowest = 0, all = 0;
   MPI_Allreduce(&mine[0], &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
@@ -108,75 +110,100 @@ void measure(mpi::World& world, const std::function<DecentralizedResult(Links&)>
   times.cpu.push_back(all);
   times.digest = result.digest;
   times.rounds = result.traffic.rounds;
-  static_cast<void>(world);
 }
 
-// Over both kinds of links in turn, MPI first.
-std::pair<Times, Times> in_turns(mpi::World& world, const GossipMatrix& W, const fs::path& folder, int repeats,
-                                 const std::function<DecentralizedResult(Links&)>& body) {
-  Times over_mpi, over_grpc;
+struct Compared {
+  Times ranks, mpi, grpc;
+};
+
+Compared in_turns(mpi::World& world, const GossipMatrix& W, const fs::path& folder,
+                  const std::function<DecentralizedResult(RankNetwork&)>& on_ranks,
+                  const std::function<DecentralizedResult(Links&)>& on_links) {
+  Compared times;
   for (int repeat = 0; repeat < repeats; ++repeat) {
+    RankNetwork net(world, W);
+    measure([&] { return on_ranks(net); }, times.ranks);
     {
       mpi::AgentLinks links(MPI_COMM_WORLD, W);
-      measure(world, body, links, over_mpi);
+      measure([&] { return on_links(links); }, times.mpi);
     }
     auto links = grpc_links(world, W, folder);
-    measure(world, body, *links, over_grpc);
+    measure([&] { return on_links(*links); }, times.grpc);
     links->close(links->now() + 10);
   }
-  if (over_mpi.digest != over_grpc.digest) {
+  const bool same = world.rank() != 0 || times.ranks.digest == times.grpc.digest;  // rank 0 has the ranks' result
+  if (!same || times.mpi.digest != times.grpc.digest) {
     fmt::print(stderr, "bench agents: digests differ\n");
     world.abort(EXIT_FAILURE);
   }
-  return {over_mpi, over_grpc};
+  return times;
 }
 
-void report(mpi::World& world, const std::string& what, const Times& over_mpi, const Times& over_grpc) {
+std::string text_of(const char* what, const Times& times) {
+  const double seconds = median(times.wall), used = median(times.cpu), rounds = static_cast<double>(times.rounds);
+  return fmt::format(R"("{}": {{"seconds": {:.3f}, "processor_seconds": {:.3f}, "ms_a_round": {:.3f}, )"
+                     R"("processor_ms_a_round_of_all": {:.3f}}})",
+                     what, seconds, used, 1e3 * seconds / rounds, 1e3 * used / rounds);
+}
+
+void report(mpi::World& world, const std::string& what, const Compared& times) {
   static bool first = true;
   if (world.rank() != 0) return;
-  const double t = median(over_mpi.wall), g = median(over_grpc.wall);
-  fmt::print(R"({}
-  {{{}, "agents": {}, "rounds": {}, "mpi_seconds": {:.3f}, "grpc_seconds": {:.3f}, "ratio": {:.3f}, )"
-             R"("mpi_cpu_seconds": {:.3f}, "grpc_cpu_seconds": {:.3f}, )"
-             R"("mpi_ms_a_round": {:.4f}, "grpc_ms_a_round": {:.4f}}})",
-             std::exchange(first, false) ? "" : ",", what, world.size(), over_mpi.rounds, t, g, g / t,
-             median(over_mpi.cpu), median(over_grpc.cpu), 1e3 * t / static_cast<double>(over_mpi.rounds),
-             1e3 * g / static_cast<double>(over_grpc.rounds));
+  fmt::print("{}\n  {{{}, \"agents\": {}, \"rounds\": {}, {}, {}, {}}}", std::exchange(first, false) ? "" : ",", what,
+             world.size(), times.grpc.rounds, text_of("ranks", times.ranks), text_of("protocol_over_mpi", times.mpi),
+             text_of("grpc", times.grpc));
   std::fflush(stdout);
 }
 
-// Gossip and nothing else: a block of d x p numbers, so many times.
-DecentralizedResult only_gossip(Links& links, const GossipMatrix& W, Index numbers, Index rounds) {
-  LinkNetwork net(links, W, {.largest_block = static_cast<std::uint64_t>(numbers) + 64});
+// Gossip and nothing else: a block of so many numbers, so many times.
+template <class Net>
+DecentralizedResult gossiped(Net& net, Index numbers, Index rounds) {
   Block<double> Z(1, numbers), out(1, numbers), votes(1, 1);
-  fill_normal<double>({.seed = 1, .agent = static_cast<std::uint32_t>(links.self())}, Z);
+  fill_normal<double>({.seed = 1, .agent = static_cast<std::uint32_t>(net.agent(0))}, Z);
   votes.setZero();
-  net.run([&] {
-    net.connect();
-    for (Index round = 0; round < rounds; ++round) {
-      net.mix({.mixed = 1, .self = 0, .previous = 0}, Z, Block<double>(1, 0), out, votes);
-      Z.swap(out);
-    }
-  });
+  for (Index round = 0; round < rounds; ++round) {
+    net.mix({}, Z, Z, out, votes);
+    Z.swap(out);
+  }
   DecentralizedResult result;
   result.traffic.rounds = rounds;
   return result;
 }
 
-Block<double> rows_of(Index agent, Index rows, Index d) {
+DecentralizedResult gossip_on_links(Links& links, const GossipMatrix& W, Index numbers, Index rounds) {
+  LinkNetwork net(links, W, {.largest_block = static_cast<std::uint64_t>(numbers) + 64});
+  DecentralizedResult result;
+  net.run([&] {
+    net.connect();
+    result = gossiped(net, numbers, rounds);
+  });
+  return result;
+}
+
+constexpr Index d = 4096, k = 16, iterations = 12;
+
+Block<double> rows_of(Index agent, Index rows) {
   Block<double> block(rows, d);
   fill_normal<double>({.seed = 1, .agent = static_cast<std::uint32_t>(agent)}, block);
   for (Index j = 0; j < 64; ++j) block.col(j) *= 8 / std::sqrt(1 + static_cast<double>(j));
   return block;
 }
 
-DecentralizedResult whole_run(Links& links, const GossipMatrix& W, Index rows, Index d, Index k) {
+DecentralizedResult run_on_links(Links& links, const GossipMatrix& W, Index rows) {
   FederationSettings federation{.names = std::vector<std::string>(static_cast<std::size_t>(W.agents()), "site"),
                                 .W = W};
   federation.settings.power.rank = k;
-  federation.settings.power.max_iterations = 12;
+  federation.settings.power.max_iterations = iterations;
   federation.network.solver.tolerance = 0;
-  return run_agent(links, {.rows = rows_of(links.self(), rows, d)}, federation).result;
+  return run_agent(links, {.rows = rows_of(links.self(), rows)}, federation).result;
+}
+
+DecentralizedResult run_on_ranks(mpi::World& world, RankNetwork& net, Index rows) {
+  Shards shards{.agents = net.agents(), .local = {world.rank()}};
+  shards.rows.push_back(rows_of(world.rank(), rows));
+  const ShardTotals totals = totals_of(world, shards);
+  const auto A = covariance_shards(std::move(shards), totals, true);
+  return decentralized_pca(net, operators_of(A), {.rank = k, .max_iterations = iterations, .tolerance = 0});
 }
 
 }  // namespace
@@ -193,17 +220,15 @@ int main(int argc, char** argv) {
                hearsay::mpi::library(), std::thread::hardware_concurrency());
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  for (const Index p : {9, 18}) {
-    const auto [over_mpi, over_grpc] =
-        in_turns(world, W, folder, 5, [&](Links& links) { return only_gossip(links, W, 64 * p, 2000); });
-    report(world, fmt::format(R"("what": "gossip alone", "d": 64, "p": {})", p), over_mpi, over_grpc);
-  }
-  for (const Index rows : {256, 1024}) {
-    const auto [over_mpi, over_grpc] =
-        in_turns(world, W, folder, 5, [&](Links& links) { return whole_run(links, W, rows, 4096, 16); });
-    report(world, fmt::format(R"("what": "decentralized PCA", "d": 4096, "k": 16, "rows_per_agent": {})", rows),
-           over_mpi, over_grpc);
-  }
+  constexpr Index numbers = 64 * 9, rounds = 500, rows = 256;
+  report(world, R"("what": "gossip alone", "d": 64, "p": 9)",
+         in_turns(
+             world, W, folder, [&](RankNetwork& net) { return gossiped(net, numbers, rounds); },
+             [&](Links& links) { return gossip_on_links(links, W, numbers, rounds); }));
+  report(world, fmt::format(R"("what": "decentralized PCA", "d": {}, "k": {}, "rows_per_agent": {})", d, k, rows),
+         in_turns(
+             world, W, folder, [&](RankNetwork& net) { return run_on_ranks(world, net, rows); },
+             [&](Links& links) { return run_on_links(links, W, rows); }));
   if (world.rank() == 0) {
     fmt::print("\n]}}\n");
     fs::remove_all(folder);

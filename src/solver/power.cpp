@@ -419,7 +419,7 @@ PowerResult<S> accelerated_power(OperatorRef<S> A, const PowerOptions& options, 
                       name(papers.which)));
   require(papers.turning.value_or(Turning::none) == Turning::none,
           fmt::format("turn = {}: accelerated_power() makes its products as they are; call principal_subspace()",
-                      name(*papers.turning)));
+                      name(papers.turning.value_or(Turning::none))));
   return detail::power_iteration<S>(A, papers, hooks, {});
 }
 
