@@ -213,6 +213,9 @@ void multiply_narrow(Size m, Size n, Size p, const S* A, Size lda, const S* X_t,
   multiply_narrow_by<S, narrow_columns<S>()>(p, m, n, A, lda, X_t, ldx, Y, ldy, accumulate);
 }
 
+// Sums that a row of a sparse product adds to in turn, at least: one alone waits for its own last addition.
+constexpr Size sums_in_turn = 4;
+
 // One row of a CSR product: V vectors of columns of which the last ends at p, wherever the others leave off. The rows
 // of X that later entries need are asked for ahead of time, also beyond the end of this row.
 template <class S, Size bytes, Size V>
@@ -221,23 +224,36 @@ inline void csr_row(std::int64_t first, std::int64_t last, std::int64_t end, Siz
                     S beta, const S* Z_row, S* Y) {
   constexpr Size lanes = Simd<S, bytes>::lanes;
   constexpr std::int64_t ahead = 32;
+  constexpr Size chains = sums_in_turn / V > 0 ? sums_in_turn / V : 1;
   const Size tail = p - lanes;
-  typename Simd<S, bytes>::Vec sum[V] = {};
-  for (std::int64_t e = first; e < last; ++e) {
+  typename Simd<S, bytes>::Vec sum[chains][V] = {};
+  const auto add = [&](std::int64_t e, typename Simd<S, bytes>::Vec(&to)[V]) __attribute__((always_inline)) {
     const Size j = columns[e];
-    if (e + ahead < end) {
-      const char* next = reinterpret_cast<const char*>(X + columns[e + ahead] * ldx);
-      for (Size line = 0; line < V * bytes; line += 64) __builtin_prefetch(next + line);
-    }
     S a = values ? values[e] : S(1);
     if (column_scale) a *= column_scale[j];
     const S* x = X + j * ldx;
-    for (Size v = 0; v + 1 < V; ++v) sum[v] += a * load<S, bytes>(x + v * lanes);
-    sum[V - 1] += a * load<S, bytes>(x + tail);
+    for (Size v = 0; v + 1 < V; ++v) to[v] += a * load<S, bytes>(x + v * lanes);
+    to[V - 1] += a * load<S, bytes>(x + tail);
+  };
+  const auto fetch = [&](std::int64_t e) __attribute__((always_inline)) {
+    const char* next = reinterpret_cast<const char*>(X + columns[e] * ldx);
+    for (Size line = 0; line < V * bytes; line += 64) __builtin_prefetch(next + line);
+  };
+  std::int64_t e = first;
+  for (; e + chains <= last; e += chains) {
+    if (e + ahead + chains <= end)
+      for (Size c = 0; c < chains; ++c) fetch(e + c + ahead);
+    for (Size c = 0; c < chains; ++c) add(e + c, sum[c]);
   }
+  for (; e < last; ++e) {
+    if (e + ahead < end) fetch(e + ahead);
+    add(e, sum[0]);
+  }
+  for (Size c = 1; c < chains; ++c)
+    for (Size v = 0; v < V; ++v) sum[0][v] += sum[c][v];
   for (Size v = 0; v < V; ++v) {
     const Size at = v + 1 < V ? v * lanes : tail;
-    auto y = scale * sum[v] + shift * load<S, bytes>(X_row + at);
+    auto y = scale * sum[0][v] + shift * load<S, bytes>(X_row + at);
     if (Z_row) y -= beta * load<S, bytes>(Z_row + at);
     store(Y + at, y);
   }

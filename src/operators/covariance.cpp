@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -46,6 +47,18 @@ template <class S>
 Index matrix_lanes(Index blocks, Index d) {
   const Index most = std::max<Index>(4, (Index{32} << 20) / (static_cast<Index>(sizeof(S)) * d * d));
   return std::min(blocks, std::clamp<Index>(blocks / 16, 4, most));
+}
+
+// In double, in sums enough not to wait for one another.
+template <class S>
+double sum_of_squares(const S* values, Index count) {
+  constexpr Index sums = 8;
+  double sum[sums] = {};
+  Index i = 0;
+  for (; i + sums <= count; i += sums)
+    for (Index l = 0; l < sums; ++l) sum[l] += static_cast<double>(values[i + l]) * static_cast<double>(values[i + l]);
+  for (; i < count; ++i) sum[0] += static_cast<double>(values[i]) * static_cast<double>(values[i]);
+  return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
 }
 
 template <class S>
@@ -123,9 +136,15 @@ void DenseCovariance<S>::find_mean() {
     Block<S>& sum = partial[static_cast<std::size_t>(lane)];
     const Index first = std::min(m, lane * blocks / lanes * rows),
                 last = std::min(m, (lane + 1) * blocks / lanes * rows);
+    S* __restrict total = sum.data(), * __restrict largest = sum.data() + d;
+    const S* __restrict offset = provisional.data();
     for (Index i = first; i < last; ++i) {
-      sum.row(0) += weight * (data_.row(i) - provisional.transpose());
-      sum.row(1) = sum.row(1).cwiseMax(data_.row(i).cwiseAbs());
+      const S* __restrict row = data_.data() + i * data_.outerStride();
+      for (Index j = 0; j < d; ++j) {
+        const S size = std::abs(row[j]);
+        total[j] += weight * (row[j] - offset[j]);
+        largest[j] = largest[j] < size ? size : largest[j];
+      }
     }
   }
   sums = partial.front();
@@ -221,10 +240,10 @@ S DenseCovariance<S>::row_root(Index i) const {
 
 // Row i of 2^-exponent (Phi - 1 mu'), scaled and weighted where that was asked for.
 template <class S>
-void DenseCovariance<S>::prepare_row(Index i, S root, S* out) const {
+void DenseCovariance<S>::prepare_row(Index i, S root, S* __restrict out) const {
   const Index d = data_.cols();
-  const S* row = data_.data() + i * data_.outerStride();
-  const S* mean = columns_.mean.data();
+  const S* __restrict row = data_.data() + i * data_.outerStride();
+  const S* __restrict mean = columns_.mean.data();
   if (ruled_) {
     const S *fill = columns_.fill.data(), *factor = columns_.factor.data();
     for (Index j = 0; j < d; ++j) {
@@ -378,16 +397,21 @@ void DenseCovariance<S>::form_by_lanes() const {
   const auto& kernel = kernels::table<S>();
   const Index m = data_.rows(), d = data_.cols(), blocks = (m + formed_rows - 1) / formed_rows;
   constexpr Index tile = kernels::tile_columns<S>();
+  const bool single = sizeof(S) < sizeof(double);  // whose trace is no total variance
+  std::vector<double> squares(single ? static_cast<std::size_t>(blocks) : 0);
   sum_over_blocks<S>(blocks, matrix_lanes<S>(blocks, d), gram_, [&](Index block, S* sum) {
     const Index first = block * formed_rows, count = std::min(formed_rows, m - first);
     Index stride = 0;
     const S* B = centred_rows(first, count, scratch<S, ScratchUse::centred_rows>(formed_rows * d), stride);
+    if (single)
+      for (Index i = 0; i < count; ++i) squares[static_cast<std::size_t>(block)] += sum_of_squares(B + i * stride, d);
     S* packed = scratch<S, ScratchUse::products>(formed_rows * kernels::round_up(d, tile));
     kernel.pack(count, d, B, stride, packed);
     for (Index top = 0; top < d; top += tile)
       kernel.multiply(std::min(tile, d - top), count, d - top, B + top, 1, stride, packed + top * count, count,
                       sum + top * d + top, d, true);
   });
+  if (single) sum_of_squares_ = std::accumulate(squares.begin(), squares.end(), 0.0);
 }
 
 // Entry (i, j) is the product of rows i and j. Blocks of columns are independent of one another.
@@ -458,6 +482,7 @@ OperatorFacts DenseCovariance<S>::facts() const {
 template <class S>
 double DenseCovariance<S>::total_variance() const {
   if (formed() && sizeof(S) == sizeof(double)) return static_cast<double>(gram_.trace());
+  if (sum_of_squares_ >= 0) return sum_of_squares_ / divisor_;
   double total = 0;
   const Index m = data_.rows(), d = data_.cols(), rows = rows_per_block<S>(d), blocks = (m + rows - 1) / rows;
   std::vector<double> partial(static_cast<std::size_t>(blocks));
@@ -467,9 +492,7 @@ double DenseCovariance<S>::total_variance() const {
     Index stride = 0;
     const S* B = centred_rows(first, count, scratch<S, ScratchUse::centred_rows>(rows * d), stride);
     double sum = 0;
-    for (Index i = 0; i < count; ++i)
-      for (Index j = 0; j < d; ++j)
-        sum += static_cast<double>(B[i * stride + j]) * static_cast<double>(B[i * stride + j]);
+    for (Index i = 0; i < count; ++i) sum += sum_of_squares(B + i * stride, d);
     partial[static_cast<std::size_t>(block)] = sum;
   }
   for (const double sum : partial) total += sum;

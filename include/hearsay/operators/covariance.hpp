@@ -103,7 +103,8 @@ class HEARSAY_API DenseCovariance {
   bool ruled_ = false;  // an option of the columns or rows was given: more is done to a row than to subtract the mean
   double divisor_ = 1;
   int exponent_ = 0;
-  mutable Block<S> gram_;  // formed on demand
+  mutable Block<S> gram_;               // formed on demand
+  mutable double sum_of_squares_ = -1;  // of all prepared entries, in double; known where single precision formed gram_
   mutable std::uint64_t products_ = 0;
   mutable Index extra_passes_ = 0;
 };

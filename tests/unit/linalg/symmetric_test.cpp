@@ -66,6 +66,19 @@ TEST(RequireSymmetric, ChecksSparseMatricesAlike) {
   expect_error<DataError>([&] { require_symmetric(A, "a.mtx"); }, {"(2, 2) is nan"});
 }
 
+// A small entry alone, below the diagonal or above, is as good as a zero; a large one is named wherever it stands.
+TEST(RequireSymmetric, LooksForWhatStandsAlone) {
+  CsrMatrix<double> A{
+      .rows = 3, .cols = 3, .row_start = {0, 2, 4, 6}, .columns = {1, 2, 0, 1, 0, 1}, .values = {1, 3, 1, 2, 3, 1e-12}};
+  EXPECT_NO_THROW(require_symmetric(A, "a.mtx"));
+  A.values[5] = 0.5;
+  expect_error<DataError>([&] { require_symmetric(A, "a.mtx"); }, {"(3, 2) is 0.5 but (2, 3) is 0"});
+
+  const CsrMatrix<double> last{
+      .rows = 2, .cols = 2, .row_start = {0, 1, 1}, .columns = {1}, .values = {1}};  // beside an empty row
+  expect_error<DataError>([&] { require_symmetric(last, "a.mtx"); }, {"(1, 2) is 1 but (2, 1) is 0"});
+}
+
 TEST(RequireSymmetric, ChecksSparseMatricesInSinglePrecisionToItsRounding) {
   CsrMatrix<float> A{.rows = 2, .cols = 2, .row_start = {0, 1, 2}, .columns = {1, 0}, .values = {1.0F, 1.0F}};
   A.values[1] += 4 * std::numeric_limits<float>::epsilon();

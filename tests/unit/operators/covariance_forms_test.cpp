@@ -110,6 +110,16 @@ TEST(FormingTheCovariance, GivesTheTotalVarianceAsItsTrace) {
   EXPECT_NEAR(A.total_variance(), never.total_variance(), 1e-12 * never.total_variance());
 }
 
+// Of single precision the trace would be wrong by 1e-5: squares are added up in double on the way.
+TEST(FormingTheCovariance, AddsUpTheTotalVarianceInDouble) {
+  const Block<float> data = random_block(20000, 24, 1).cast<float>(), X = random_block(24, 8, 2).cast<float>();
+  const DenseCovariance<float> A(data), never(data, {.gram_bytes_limit = 0});
+  Block<float> Y(24, 8);
+  A.apply(X, Y);
+  ASSERT_TRUE(A.formed());
+  EXPECT_NEAR(A.total_variance(), never.total_variance(), 1e-12 * never.total_variance());
+}
+
 TEST(FormingTheCovariance, RespectsTheMemoryLimit) {
   const Block<double> data = random_block(100, 64, 5), X = random_block(64, 8, 6);
   const DenseCovariance<double> A(data, {.gram_bytes_limit = 64 * 64 * 8 - 1});
