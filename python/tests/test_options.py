@@ -19,7 +19,9 @@ BESIDE_THE_TABLE = {
     | {"v0", "ncv", "maxiter", "return_eigenvectors", "M", "sigma", "Minv", "OPinv", "mode", "rng"},  # SciPy's
     "SpectralEmbedding": {"callback", "verbose"},
     "SpectralClustering": {"n_components", "n_clusters", "callback", "verbose"},
-    "DecentralizedPCA": {"callback", "verbose"},
+    "DecentralizedPCA": {"callback", "verbose", "comm"},
+    "Agent": {"X", "number", "agents", "columns", "configuration", "clock", "callback"}
+    | {"start_timeout", "round_timeout", "link_timeout", "heartbeat"},  # of a federation file
     "plan": {"eigenvalues"},
 }
 DOORS = {
@@ -28,6 +30,7 @@ DOORS = {
     "SpectralEmbedding": (hearsay.SpectralEmbedding, "cluster"),
     "SpectralClustering": (hearsay.SpectralClustering, "cluster"),
     "DecentralizedPCA": (hearsay.DecentralizedPCA, "decentralized"),
+    "Agent": (hearsay.Agent, "decentralized"),
     "plan": (hearsay.plan, "plan"),
 }
 
