@@ -1,5 +1,6 @@
 // hearsay-agent: the same command line, and the one program that knows gRPC. hearsay hands over to it.
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "commands/commands.hpp"
@@ -34,8 +35,11 @@ std::string no_ranks(Index, std::string_view command) { return std::string(comma
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   app::keep_standard_streams();
   AloneTransport alone;
   return app::run_command_line(argc, argv, {alone, no_ranks, app::joined(argc, argv)}, open);
+} catch (const std::bad_alloc&) {  // of what comes before the command line
+  hearsay::app::warn("memory: there is not enough of it for this problem");
+  return hearsay::app::failed;
 }

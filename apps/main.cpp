@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <new>
 #include <string_view>
 
 #include "commands/commands.hpp"
@@ -42,10 +43,13 @@ std::string mpirun_line(Index ranks, std::string_view command) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   app::keep_standard_streams();
   if (argc > 1 && std::string_view(argv[1]) == "decentralized" && started_on_ranks()) hand_over_to_mpi(argv);
   if (argc > 2 && std::string_view(argv[1]) == "agent") hand_over("hearsay-agent", argv);
   AloneTransport alone;
   return app::run_command_line(argc, argv, {alone, mpirun_line, app::joined(argc, argv)});
+} catch (const std::bad_alloc&) {  // of what comes before the command line
+  hearsay::app::warn("memory: there is not enough of it for this problem");
+  return hearsay::app::failed;
 }
