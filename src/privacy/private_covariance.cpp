@@ -178,7 +178,7 @@ ReleasePlan plan_release(const PrivacySettings& settings, Index features) {
 PrivateCovariance::PrivateCovariance(RowSource<double>& rows, const PrivacySettings& settings, const SecretWords& words)
     : plan_(plan_release(settings, rows.cols())), mean_(Vector<double>::Zero(rows.cols())) {
   const Index d = rows.cols();
-  require_memory(static_cast<std::uint64_t>(d) * static_cast<std::uint64_t>(d), 3 * sizeof(double),
+  require_memory(static_cast<std::uint64_t>(d) * static_cast<std::uint64_t>(d), 4 * sizeof(double),
                  "a private covariance");
   require(settings.center != PrivateCenter::given || settings.mean.size() == d,
           fmt::format("mean: has {} numbers, and must have {}, as the rows have", settings.mean.size(), d));

@@ -47,6 +47,14 @@ def test_a_refused_query_opens_no_data(hearsay, tmp_path, patients):
     assert again.returncode == 2 and "budget would be exceeded" in again.stderr
 
 
+def test_what_could_not_be_delivered_is_spent_all_the_same(hearsay, tmp_path, patients):
+    run = hearsay("pca", "patients.csv", "-k", 2, *DP, "--json", "/dev/full")
+    assert run.returncode == 1 and "not delivered" in run.stderr
+    shown = json.loads(hearsay("ledger", "show", "patients.csv.ledger", "--json", "-").stdout)
+    assert [record["kind"] for record in shown["records"]] == ["spend", "release"]
+    assert hearsay("pca", "patients.csv", "-k", 2, *DP).returncode == 2
+
+
 def test_a_budget_serves_several_queries(hearsay, tmp_path, patients):
     budget = ("--budget", "2,1e-6", "--ledger", "all.ledger", "--row-norm", 3)
     assert hearsay("pca", "patients.csv", "-k", 2, "--dp", "1,1e-6", *budget).returncode == 0
