@@ -1,6 +1,6 @@
 // Frames from a neighbour that is not what it should be. The first byte says what the rest is: a frame; what happens to
 // a session, step by step, with frames whose checksums hold; what agents hand on of each other; or what a neighbour
-// that greets as it should then says in place of its blocks.
+// that greets as it should then says in place of its blocks; what agents tell each other of who takes part.
 #include <hearsay/link_network.hpp>
 #include <hearsay/protocol/session.hpp>
 
@@ -42,15 +42,17 @@ class Input {
   std::string_view bytes_;
 };
 
-SessionOptions options_of(Index self) {
-  return {.self = self,
-          .agents = 2,
-          .neighbours = {1 - self},
-          .nonce = nonces[self],
-          .configuration = configuration,
-          .facts = {{"rank", "5"}},
-          .agreement_rounds = 1,
-          .largest_message = largest};
+SessionOptions options_of(Index self, bool excludes = false) {
+  SessionOptions options{.self = self,
+                         .agents = 2,
+                         .neighbours = {1 - self},
+                         .nonce = nonces[self],
+                         .configuration = configuration,
+                         .facts = {{"rank", "5"}},
+                         .agreement_rounds = 1,
+                         .largest_message = largest};
+  if (excludes) options.exclusion = Exclusion{.quorum = 2, .edges = {{0, 1}}};
+  return options;
 }
 
 std::uint64_t edge_id() {
@@ -64,7 +66,7 @@ FrameBytes built(Input& input) {
   const unsigned odd = input.byte();
   const std::vector<std::byte> payload = input.take(input.byte());
   const std::uint64_t offset = odd & 1 ? chunk_bytes * (odd >> 5) : 0;
-  Frame frame{.kind = static_cast<FrameKind>(1 + input.byte() % 5),
+  Frame frame{.kind = static_cast<FrameKind>(1 + input.byte() % 6),
               .run = runs[input.byte() % 4],
               .configuration = odd & 2 ? odd : configuration,
               .epoch = odd & 4 ? odd : 0,
@@ -84,9 +86,9 @@ void drain(Session& session, Index to) {
   }
 }
 
-void live(std::string_view bytes) {
+void live(std::string_view bytes, bool excludes) {
   Input input(bytes);
-  Session session(options_of(0), 0), peer(options_of(1), 0);
+  Session session(options_of(0, excludes), 0), peer(options_of(1, excludes), 0);
   double now = 0;
   bool named = false;
   while (!input.empty()) {
@@ -129,7 +131,7 @@ void live(std::string_view bytes) {
                               now);
         break;
       case 8:
-        if (!named && session.rounds_begun() == 1) session.set_run(run_id);
+        if (!named && session.rounds_begun() == 1 && session.epoch() == 0) session.set_run(run_id);
         named = named || session.rounds_begun() == 1;
         break;
       case 9:
@@ -235,6 +237,42 @@ void hand_on(std::string_view bytes) {
   for (const std::string& words : flood.all()) fuzz::check(words.size() <= 50);
 }
 
+// Of four agents on a ring; whatever its neighbours tell, an agent is never in a view without itself or without enough.
+void agree(std::string_view bytes) {
+  Input input(bytes);
+  Membership own(4, 0, {{0, 1}, {1, 2}, {2, 3}, {3, 0}}, 3), other(4, 1, {{0, 1}, {1, 2}, {2, 3}, {3, 0}}, 3);
+  while (!input.empty()) {
+    switch (input.byte() % 6) {
+      case 0:
+        own.begin({.iterations = input.byte(), .holds = input.byte() % 2 == 1, .digest = input.byte()});
+        break;
+      case 1:
+        if (own.changing()) own.cut(input.byte() % 2 == 0 ? 1 : 3);
+        break;
+      case 2:
+        static_cast<void>(own.take(input.take(input.byte())));
+        break;
+      case 3:
+        other.begin({.iterations = input.byte()});
+        static_cast<void>(own.take(other.message()));
+        static_cast<void>(other.take(own.message()));
+        break;
+      case 4: {
+        std::vector<std::byte> changed = own.message();
+        changed[input.byte() % changed.size()] = static_cast<std::byte>(input.byte());
+        static_cast<void>(own.take(changed));
+        break;
+      }
+      case 5:
+        if (const auto view = own.settle())
+          fuzz::check(view->members.size() >= 3 && view->members.front() == 0 &&
+                      view->standings.size() == view->members.size());
+        break;
+    }
+    fuzz::check(own.message().size() <= Membership::largest_message(4, 4) && own.ballot() >= own.installed());
+  }
+}
+
 void read_frame(std::string_view bytes) {
   const std::span<const std::byte> raw(reinterpret_cast<const std::byte*>(bytes.data()), bytes.size());
   const Frame frame = frame_from(raw, largest);
@@ -249,10 +287,12 @@ void read_frame(std::string_view bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   return fuzz::run(data, size, [](std::string_view bytes) {
     if (bytes.empty()) return;
-    const unsigned kind = static_cast<unsigned char>(bytes[0]) % 6;
+    const unsigned kind = static_cast<unsigned char>(bytes[0]) % 8;
     bytes.remove_prefix(1);
     if (kind == 0) read_frame(bytes);
-    if (kind == 1) live(bytes);
+    if (kind == 1) live(bytes, false);
+    if (kind == 6) live(bytes, true);
+    if (kind == 7) agree(bytes);
     if (kind == 2) hand_on(bytes);
     if (kind == 3) mix(bytes, MessagePrecision::real64);
     if (kind == 4) mix(bytes, MessagePrecision::real32);

@@ -83,7 +83,8 @@ FederationSettings settings_of(const Enrolled& enrolled) {
                               .digest = federation_digest(file),
                               .network = enrolled.job.network,
                               .settings = enrolled.job.solve,
-                              .center = file.center};
+                              .center = file.center,
+                              .quorum = file.quorum()};
   for (const FederationAgent& agent : file.agents) settings.names.push_back(agent.name);
   settings.patience.greeting = file.start_seconds;
   settings.patience.round = file.round_seconds;
@@ -180,6 +181,10 @@ AgentOutcome take_part(const Enrolled& enrolled, AgentTable table, const AgentRe
     watch.tell_refusals();
     links->close(links->links().now() + last_words);
     return outcome;
+  } catch (const LeftOut&) {
+    watch.tell_refusals();
+    links->close(links->links().now() + last_words);
+    throw;
   } catch (const CommunicationError& error) {
     watch.tell_refusals();
     const std::string text = with_troubles(error.what(), enrolled.file, *links);

@@ -12,6 +12,7 @@
 #include "commands/help.hpp"
 #include "commands/terminal.hpp"
 #include "hearsay/error.hpp"
+#include "hearsay/link_network.hpp"
 #include "hearsay/version.hpp"
 
 namespace hearsay::app {
@@ -81,6 +82,7 @@ int complain(std::string_view message, ExitCode code) {
 
 // What was wrong with the words or the data is the user's to mend; a disk that fails is not.
 ExitCode code_of(const Error& error) {
+  if (dynamic_cast<const LeftOut*>(&error) != nullptr) return left_out;
   if (dynamic_cast<const CommunicationError*>(&error) != nullptr) return communication_failed;
   const bool mendable =
       dynamic_cast<const InvalidArgument*>(&error) != nullptr || dynamic_cast<const DataError*>(&error) != nullptr;

@@ -19,7 +19,7 @@ struct GrpcOptions;
 
 namespace hearsay::app {
 
-enum ExitCode { done = 0, failed = 1, bad_input = 2, stopped_early = 3, communication_failed = 4 };
+enum ExitCode { done = 0, failed = 1, bad_input = 2, stopped_early = 3, communication_failed = 4, left_out = 5 };
 
 /// Whatever stopped short of the tolerance, the noise floor included, is told from success by the exit code too.
 inline int exit_code(Status status) { return status == Status::converged ? done : stopped_early; }

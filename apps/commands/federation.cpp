@@ -43,6 +43,8 @@ struct NewFederation {
   bool no_center = false;
   double start = FederationFile{}.start_seconds, round = FederationFile{}.round_seconds,
          link = FederationFile{}.link_seconds;
+  std::string on_crash = "abort";
+  Index min_agents = 0;
 };
 
 // "cleveland@c.example:7400"
@@ -77,6 +79,15 @@ void set_features(FederationFile& file, const std::string& text) {
   file.features = static_cast<Index>(file.feature_names.size());
 }
 
+void set_crashes(FederationFile& file, const NewFederation& request) {
+  require(request.on_crash == "abort" || request.on_crash == "exclude",
+          fmt::format("on-crash = {}: must be abort or exclude", request.on_crash));
+  file.excludes = request.on_crash == "exclude";
+  require(file.excludes || request.min_agents == 0,
+          fmt::format("min-agents = {}: must be given only with --on-crash exclude", request.min_agents));
+  file.min_agents = request.min_agents;
+}
+
 std::string federation_summary(const FederationFile& file) {
   const GossipMatrix W = federation_matrix(file);
   std::string text =
@@ -97,6 +108,9 @@ std::string federation_summary(const FederationFile& file) {
   text += fmt::format("  {:<18} {}\n", "center", file.center);
   text += fmt::format("  {:<18} {} s to start, {} s for a message, {} s for a link that is gone\n", "deadlines",
                       file.start_seconds, file.round_seconds, file.link_seconds);
+  text += fmt::format("  {:<18} {}\n", "on-crash",
+                      file.excludes ? fmt::format("exclude: the others go on, {} agents at least", file.quorum())
+                                    : "abort: an agent that is gone ends the run for all");
   return text + fmt::format("  {:<18} {}\n", "digest", federation_digest(file));
 }
 
@@ -108,6 +122,7 @@ int make_federation(const NewFederation& request) {
   set_features(file, request.features);
   file.center = !request.no_center;
   file.start_seconds = request.start, file.round_seconds = request.round, file.link_seconds = request.link;
+  set_crashes(file, request);
   const std::string text = federation_text(file);
   const FederationFile read = parse_federation(text, request.path);  // by the reader's rules
   const std::string summary = federation_summary(read);
@@ -159,6 +174,13 @@ void add_new(CLI::App& app, Action& action) {
       ->type_name("SECONDS")
       ->capture_default_str();
   make->add_option("--link", request->link, "How long a link may be gone")->type_name("SECONDS")->capture_default_str();
+  make->add_option("--on-crash", request->on_crash,
+                   "What an agent does that does not answer any more: end the run for all, or be left out")
+      ->type_name("abort|exclude")
+      ->capture_default_str();
+  make->add_option("--min-agents", request->min_agents,
+                   "Fewer agents than these do not go on by themselves [more than half; with --on-crash exclude]")
+      ->type_name("N");
   make->footer(
       "Example:\n"
       "  hearsay federation new heart.json --name heart -k 4 --topology ring \\\n"

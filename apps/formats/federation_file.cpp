@@ -267,6 +267,23 @@ void read_deadlines(const Part& top, FederationFile& file) {
   file.link_seconds = part.seconds("link", file.link_seconds);
 }
 
+void read_crashes(const Part& top, FederationFile& file) {
+  constexpr std::string_view rule = R"("abort" or "exclude")";
+  const std::string word = top.has("on-crash") ? top.text("on-crash", rule) : "abort";
+  if (word != "abort" && word != "exclude") top.refuse("on-crash", rule);
+  file.excludes = word == "exclude";
+  if (!top.has("min-agents")) return;
+  const auto agents = static_cast<Index>(file.agents.size());
+  const FileJson& value = top.at("min-agents");
+  const bool number = value.is_number_unsigned() && value.get<std::uint64_t>() <= most_federation_agents;
+  file.min_agents = number ? value.get<Index>() : 0;
+  if (!file.excludes || 2 * file.min_agents <= agents || file.min_agents > agents)
+    top.refuse("min-agents",
+               fmt::format("given only where on-crash is \"exclude\", and lie in [{}, {}]: more than half "
+                           "of the agents, so that no two groups go on by themselves",
+                           agents / 2 + 1, agents));
+}
+
 // 1e-8 and 0.00000001 are the same number, and must have the same digest.
 std::string one_spelling(const std::string& text) {
   const auto parsed = nlohmann::json::parse(text, nullptr, false);
@@ -308,7 +325,8 @@ FederationFile parse_federation(std::string_view text, std::string_view name) {
   if (!json.is_object()) throw DataError(fmt::format("{}: must be a JSON object", name));
   const JsonPlaces places(text);
   const Part top(json, places, name, "");
-  std::vector<std::string_view> known = {"federation", "run", "agents", "topology", "center", "features", "deadlines"};
+  std::vector<std::string_view> known = {"federation", "run",       "agents",   "topology",  "center",
+                                         "features",   "deadlines", "on-crash", "min-agents"};
   for (const std::string_view setting : setting_names) known.push_back(file_key(setting));
   top.require_keys(known);
 
@@ -328,6 +346,7 @@ FederationFile parse_federation(std::string_view text, std::string_view name) {
   if (const Index rank = federation_options(file).solve.power.rank; file.features > 0 && rank > file.features)
     top.fail("k", fmt::format("k = {}: must be at most {}, the number of features", rank, file.features));
   read_deadlines(top, file);
+  read_crashes(top, file);
   return file;
 }
 
@@ -359,8 +378,15 @@ std::string federation_text(const FederationFile& file) {
     text += fmt::format("  \"features\": {},\n", file.feature_names.empty()
                                                      ? Ordered(file.features).dump()
                                                      : Ordered(file.feature_names).dump(-1, ' ', true));
-  return text + fmt::format("  \"deadlines\": {{\"start\": {}, \"round\": {}, \"link\": {}}}\n}}\n", file.start_seconds,
-                            file.round_seconds, file.link_seconds);
+  text += fmt::format("  \"deadlines\": {{\"start\": {}, \"round\": {}, \"link\": {}}},\n", file.start_seconds,
+                      file.round_seconds, file.link_seconds);
+  if (!file.excludes) return text + "  \"on-crash\": \"abort\"\n}\n";
+  return text + fmt::format("  \"on-crash\": \"exclude\",\n  \"min-agents\": {}\n}}\n", file.quorum());
+}
+
+Index FederationFile::quorum() const {
+  if (!excludes) return 0;
+  return min_agents > 0 ? min_agents : static_cast<Index>(agents.size()) / 2 + 1;
 }
 
 std::string federation_digest(const FederationFile& file) { return io::sha256_hex(federation_text(file)); }

@@ -35,7 +35,12 @@ struct FederationFile {
   double start_seconds = 600;                   ///< until all neighbours are there
   double round_seconds = 120;                   ///< for one message of a neighbour
   double link_seconds = 30;                     ///< that a link may be gone
+  bool excludes = false;  ///< agents that are gone are left out, and the others go on; else they end the run
+  Index min_agents = 0;   ///< then fewer than these stop; 0: the least number that is more than half
   int topology_line = 0;
+
+  /// FederationSettings::quorum.
+  Index quorum() const;
 
   std::string setting(std::string_view name) const;
 };

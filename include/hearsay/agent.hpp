@@ -5,7 +5,8 @@
 //   const AgentOutcome outcome = run_agent(links, {.rows = ..., .columns = ...}, federation);
 //
 // Every agent ends with the result that one process would have found in all their rows, bit for bit, though no row has
-// left its agent; or with an Error that says why not, at which agent.
+// left its agent; or with an Error that says why not, at which agent. Where agents that are gone may be left out
+// (`quorum`), it is the result in the rows of those who stayed: result.contributors.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +30,9 @@ struct FederationSettings {
   SolveSettings settings = {};             ///< rank, momentum, damping, iterations, seed
   bool center = true;                      ///< subtract the mean of all rows
   ColumnMatch columns = ColumnMatch::by_name;
+  /// Agents that do not answer any more are left out, and the others go on with their own rows; fewer than so many stop
+  /// with a LeftOut. More than half of all. 0: such an agent ends the run for all.
+  Index quorum = 0;
   protocol::Patience patience = {};  ///< the one thing that may differ
 };
 
@@ -58,7 +62,7 @@ struct [[nodiscard]] AgentOutcome {
   DecentralizedResult result = {};         ///< of all agents, as one process returns it: bases, digests, contributors
   std::vector<std::string> features = {};  ///< names of the columns, in the order of the bases' rows
   bool columns_moved = false;              ///< this agent's were put into that order
-  ShardTotals totals = {};                 ///< rows of each agent, and the mean
+  ShardTotals totals = {};                 ///< rows of each contributor, and their mean
   DecentralizedOptions options = {};       ///< as used
   GossipSpectrum spectrum = {};
   std::uint64_t run_id = 0;

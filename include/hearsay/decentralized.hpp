@@ -152,6 +152,10 @@ struct DecentralizedHooks {
   /// Called every iteration; when it returns false at any agent, all stop together a few rounds later.
   std::function<bool(const DecentralizedEntry&)> observe = {};
   const Block<double>* reference = nullptr;  ///< d x k: fills history[].sin_theta
+  /// d x k, orthonormal, the same at every agent: the run goes on from there. A random block is added, for what it
+  /// lacks.
+  const Block<double>* start = nullptr;
+  Block<double>* latest = nullptr;  ///< is given the first local agent's answer after every iteration
 };
 
 /// What rounding the messages kept back in the last round of an iteration: the part of it outside the subspace,

@@ -9,7 +9,12 @@
 //   });
 //
 // Results are those of LocalNetwork, bit for bit. What fails at one agent ends the run at all of them, each with an
-// error that names the agent and what happened there.
+// error that names the agent and what happened there; unless agents that are gone are to be left out:
+//
+//   for (;;) try { net.set_standing(...); ...; break; }
+//     catch (const MembersChanged&) { const protocol::View& view = net.agree_on_members(); ... }
+//
+// From then on the network is that of the members: numbered from 0 in their order, with weights of their own.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +25,7 @@
 #include <vector>
 
 #include "hearsay/block.hpp"
+#include "hearsay/error.hpp"
 #include "hearsay/export.hpp"
 #include "hearsay/links.hpp"
 #include "hearsay/message.hpp"
@@ -38,7 +44,20 @@ struct LinkNetworkOptions {
   std::uint64_t largest_block = 1 << 16;        ///< numbers in a block and its votes together
   std::uint64_t longest_words = 1 << 16;        ///< bytes that an agent says of itself at a time
   protocol::Patience patience = {};
+  Index quorum = 0;  ///< where agents that are gone are left out: fewer than these stop. 0: such an agent ends the run
   std::function<bool()> go_on = {};  ///< asked now and then while one waits; false ends the run everywhere
+};
+
+/// Someone is gone, and the others are about to agree on who takes part: whatever was under way is void.
+class HEARSAY_API MembersChanged : public Error {
+ public:
+  using Error::Error;
+};
+
+/// This agent has been left out, or is among too few to go on.
+class HEARSAY_API LeftOut : public CommunicationError {
+ public:
+  using CommunicationError::CommunicationError;
 };
 
 /// Borrows the links. W and the options must be the same at every agent, but for the nonce and the callback.
@@ -53,7 +72,7 @@ class HEARSAY_API LinkNetwork {
   Index agents() const;
   Index local_agents() const { return 1; }
   Index agent(Index) const { return self(); }
-  Index self() const;
+  Index self() const;  ///< among those who take part
   Index diameter() const;
   const GossipSpectrum& spectrum() const;
   const Traffic& traffic() const;  ///< of the whole network, as LocalNetwork counts it
@@ -62,7 +81,20 @@ class HEARSAY_API LinkNetwork {
 
   std::uint64_t run_id() const;                     ///< zero before connect()
   std::vector<protocol::PeerCounts> links() const;  ///< what came and went, by neighbour
-  std::string name_of(Index agent) const;           ///< "agent 3 (leeds)"
+  std::string name_of(Index agent) const;           ///< "agent 3 (leeds)", of everyone who was there at the start
+
+  const std::vector<Index>& members() const;  ///< who takes part, by the numbers they had at the start
+  std::uint32_t epoch() const;                ///< zero while nobody was left out
+
+  /// How far this agent is, for when members change.
+  void set_standing(const protocol::Standing& standing);
+
+  /// After MembersChanged: waits until the members have agreed on who they are, and becomes their network. Throws
+  /// LeftOut where this agent is not among enough. Where every member holds the same result nothing is left to be done.
+  const protocol::View& agree_on_members();
+
+  /// Another member has ended well: what this agent holds is the result of all.
+  bool concluded() const;
 
   /// Greets all neighbours and agrees on the id of the run. To be called once, and within run(), as the next two.
   void connect();
@@ -71,7 +103,7 @@ class HEARSAY_API LinkNetwork {
   /// messages.
   std::vector<std::string> gather_everywhere(const std::string& own, const std::string& what);
 
-  /// Throws CommunicationError, and DataError for numbers that are not finite; both name the agent.
+  /// Throws CommunicationError, MembersChanged, and DataError for numbers that are not finite; both name the agent.
   void mix(const MixStep& step, ConstBlockView<double> Z, ConstBlockView<double> Z_prev, BlockView<double> out,
            BlockView<double> votes);
 

@@ -1,5 +1,7 @@
 #include "decentralized/agents.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -7,6 +9,7 @@
 #include "hearsay/error.hpp"
 #include "hearsay/linalg.hpp"
 #include "hearsay/qr.hpp"
+#include "hearsay/random.hpp"
 #include "linalg/decompositions.hpp"
 #include "linalg/worth_threads.hpp"
 
@@ -19,6 +22,9 @@ constexpr double still_rising = 1.05;
 // A change of b by this part of the gap lambda_k - b is not worth following.
 constexpr double negligible = 0.02;
 
+// What the columns of a given start are given of a random block, so that there is something of every direction in them.
+constexpr double of_chance = 0.1;
+
 // What is no larger than this, relative to the whole, is rounding.
 double none_of(Index d) { return 32 * std::numeric_limits<double>::epsilon() * std::sqrt(static_cast<double>(d)); }
 
@@ -27,6 +33,18 @@ double none_of(Index d) { return 32 * std::numeric_limits<double>::epsilon() * s
 }
 
 }  // namespace
+
+Block<double> first_block(const Method& method, std::uint64_t seed, const Block<double>* start) {
+  Block<double> X = random_orthonormal<double>(method.d, method.p, {.seed = seed, .stream = Stream::start_block});
+  if (start == nullptr) return X;
+  require(start->rows() == method.d && start->cols() == method.k && start->allFinite(),
+          fmt::format("start of {} x {}: must be {} x {} finite numbers", start->rows(), start->cols(), method.d,
+                      method.k));
+  X.leftCols(method.k) = (of_chance * X.leftCols(method.k) + *start).eval();
+  Small<double> R;
+  thin_qr<double>(X, R);
+  return X;
+}
 
 Agents::Agents(const Method& method, std::span<const OperatorRef<double>> A, const Block<double>& X_0)
     : method_(method), A_(A), states_(A.size()), present_(A.size()) {

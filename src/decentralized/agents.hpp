@@ -40,6 +40,9 @@ struct Measured {
   bool finite = true;
 };
 
+/// X_0, the same at every agent: random, or a start given, and something random of every direction.
+Block<double> first_block(const Method& method, std::uint64_t seed, const Block<double>* start);
+
 /// The local agents' blocks, stacked as Network wants them: row i is agent i's d x p block.
 class Agents {
  public:

@@ -153,9 +153,7 @@ class Run {
         hooks_(hooks),
         before_(net.traffic()),
         method_(choose_method(agree_on_facts(net, A), options, !net.unreliable())),
-        agents_(
-            method_, A,
-            random_orthonormal<double>(method_.d, method_.p, {.seed = options.seed, .stream = Stream::start_block})),
+        agents_(method_, A, detail::first_block(method_, options.seed, hooks.start)),
         pacing_(options, method_, net.agents(), net.spectrum()),
         verifier_(net, A, method_, options.tolerance, options.seed),
         votes_(Block<double>::Zero(net.local_agents(), net.unreliable() ? all_votes_cast : Index{votes_cast})),
@@ -185,6 +183,8 @@ class Run {
       if (method_.tracked && net_.local_agents() == net_.agents())
         conservation_error_ = std::max(conservation_error_, agents_.conservation_error());
       remember(agents_.advance(net_.unsent()));  // X_{i,t+1}, R_{i,t+1}
+      if (hooks_.latest != nullptr && !agents_.present().empty())
+        *hooks_.latest = agents_.eigenvectors(agents_.present().front());
       if (const auto verdict = decide()) return finish(*verdict, t + 1);
     }
     return finish(Status::iteration_limit, options_.max_iterations);

@@ -63,7 +63,7 @@ void Stream::offer(std::vector<std::byte> frame) {
 }
 
 void Stream::go_on_writing() {
-  if (over_ || writing_ || left_) return;
+  if (over_ || writing_ || left_ || broken_) return;
   if (!outbox_.empty()) {
     writing_ = true;
     start_write();
@@ -80,6 +80,11 @@ void Stream::write_done(bool ok) {
     outbox_bytes_ -= outbox_.front().second;
     outbox_.pop_front();
   }
+  if (!ok && dialled_) {
+    // To the end that called, gRPC says that a call is over only once all that came has been read: so reading goes on.
+    broken_ = true;
+    return leaving_ ? drop("this agent is leaving") : read_on();
+  }
   if (!ok) return finish();
   hub_.changed.notify_all();
   go_on_writing();
@@ -87,7 +92,7 @@ void Stream::write_done(bool ok) {
 
 // What nobody has taken yet is bounded: beyond that nothing is read, and gRPC holds the sender back.
 void Stream::read_on() {
-  if (over_ || reading_ || unread_bytes_ >= hub_.buffer_bytes()) return;
+  if (over_ || reading_ || (unread_bytes_ >= hub_.buffer_bytes() && !leaving_)) return;
   reading_ = true;
   start_read();
 }
@@ -102,6 +107,10 @@ void Stream::read_done(bool ok) {
   reading_ = false;
   if (!ok) return finish();
   if (!up_) return drop("it sent a frame before it said who it is");
+  if (leaving_) {  // nobody takes it any more
+    incoming_.Clear();
+    return read_on();
+  }
   Edge& edge = hub_.edges[edge_];
   std::vector<std::byte> frame = bytes_of(incoming_);
   incoming_.Clear();
@@ -127,7 +136,9 @@ void Stream::come_up(PeerFacts facts) {
 
 void Stream::leave() {
   leaving_ = true;
+  if (broken_) return drop("this agent is leaving");
   go_on_writing();
+  read_on();
 }
 
 void Stream::drop(std::string reason) {

@@ -69,6 +69,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::shared_ptr<Stream> self_;
   std::size_t outbox_bytes_ = 0, unread_bytes_ = 0;
   bool up_ = false, reading_ = false, writing_ = false, leaving_ = false, left_ = false, reported_ = false;
+  bool broken_ = false;  // nothing can be sent any more, and what the other end has sent is still read
 };
 
 /// The link to one neighbour, with or without a call at the moment.

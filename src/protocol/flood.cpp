@@ -10,10 +10,14 @@
 
 namespace hearsay::protocol {
 
-Flood::Flood(Index agents, Index self, std::string own, std::size_t longest)
-    : words_(static_cast<std::size_t>(agents)), fresh_{self}, self_(self), longest_(longest) {
+Flood::Flood(Index agents, Index self, std::string own, std::size_t longest, std::span<const Index> numbers)
+    : words_(static_cast<std::size_t>(agents)),
+      fresh_{self},
+      numbers_(numbers.begin(), numbers.end()),
+      self_(self),
+      longest_(longest) {
   require(own.size() <= longest,
-          fmt::format("what agent {} says has {} bytes: must be {} at most", self, own.size(), longest));
+          fmt::format("what agent {} says has {} bytes: must be {} at most", number_of(self), own.size(), longest));
   words_[static_cast<std::size_t>(self)] = {.text = std::move(own), .heard = true};
 }
 
@@ -35,16 +39,16 @@ void Flood::take(Index neighbour, std::span<const std::byte> message) {
   while (!reader.at_end()) {
     const auto agent = reader.get<std::int64_t>();
     if (agent < 0 || agent >= static_cast<std::int64_t>(words_.size()))
-      throw CommunicationError(
-          fmt::format("agent {} handed on words of agent {}: must lie in [0, {})", neighbour, agent, words_.size()));
+      throw CommunicationError(fmt::format("agent {} handed on words of agent {}: must lie in [0, {})",
+                                           number_of(neighbour), agent, words_.size()));
     std::string text = reader.text();
     if (text.size() > longest_)
-      throw CommunicationError(fmt::format("agent {} handed on {} bytes of agent {}: must be {} at most", neighbour,
-                                           text.size(), agent, longest_));
+      throw CommunicationError(fmt::format("agent {} handed on {} bytes of agent {}: must be {} at most",
+                                           number_of(neighbour), text.size(), number_of(agent), longest_));
     Word& word = words_[static_cast<std::size_t>(agent)];
     if (word.heard && word.text != text)
       throw CommunicationError(fmt::format("agent {} handed on words of agent {} that are not those heard of it {}",
-                                           neighbour, agent, agent == self_ ? "here" : "before"));
+                                           number_of(neighbour), number_of(agent), agent == self_ ? "here" : "before"));
     if (word.heard) continue;
     word = {.text = std::move(text), .heard = true, .from = neighbour};
     incoming_.push_back(static_cast<Index>(agent));
@@ -60,7 +64,7 @@ std::vector<std::string> Flood::all() const {
   std::vector<Index> missing;
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < words_.size(); ++i) {
-    if (!words_[i].heard) missing.push_back(static_cast<Index>(i));
+    if (!words_[i].heard) missing.push_back(number_of(static_cast<Index>(i)));
     texts.push_back(words_[i].text);
   }
   if (!missing.empty())

@@ -15,7 +15,8 @@ namespace hearsay::protocol {
 
 class Flood {
  public:
-  Flood(Index agents, Index self, std::string own, std::size_t longest);
+  /// `numbers` of the agents, for messages, where they are not 0, 1, ...
+  Flood(Index agents, Index self, std::string own, std::size_t longest, std::span<const Index> numbers = {});
 
   /// What this round has for a neighbour: all that is new here and did not come from it.
   std::vector<std::byte> message_for(Index neighbour) const;
@@ -39,6 +40,9 @@ class Flood {
 
   std::vector<Word> words_;
   std::vector<Index> fresh_, incoming_;
+  Index number_of(Index agent) const { return numbers_.empty() ? agent : numbers_[static_cast<std::size_t>(agent)]; }
+
+  std::vector<Index> numbers_;
   Index self_;
   std::size_t longest_;
 };

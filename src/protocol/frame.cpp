@@ -86,6 +86,8 @@ const char* name(FrameKind kind) {
       return "farewell";
     case FrameKind::heartbeat:
       return "heartbeat";
+    case FrameKind::members:
+      return "members";
   }
   return "unknown";
 }
@@ -113,8 +115,8 @@ FrameBytes to_bytes(const Frame& frame) {
 Frame frame_from(std::span<const std::byte> bytes, std::uint64_t largest_message) {
   require_frame(bytes);
   const auto kind = load<std::uint8_t>(bytes, at_kind);
-  if (kind < static_cast<std::uint8_t>(FrameKind::hello) || kind > static_cast<std::uint8_t>(FrameKind::heartbeat))
-    refuse(fmt::format("of kind {}: must lie in [1, 5]", kind));
+  if (kind < static_cast<std::uint8_t>(FrameKind::hello) || kind > static_cast<std::uint8_t>(FrameKind::members))
+    refuse(fmt::format("of kind {}: must lie in [1, 6]", kind));
   if (const auto reserved = load<std::uint8_t>(bytes, at_reserved); reserved != 0)
     refuse(fmt::format("with {} in its reserved byte: must be 0", reserved));
   const Frame frame{.kind = static_cast<FrameKind>(kind),

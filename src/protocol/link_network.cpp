@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <random>
 
 #include "hearsay/error.hpp"
@@ -72,19 +73,30 @@ class LinkNetwork::Impl {
   void mix(const MixStep& step, ConstBlockView<double> Z, ConstBlockView<double> Z_prev, BlockView<double> out,
            BlockView<double> votes);
   void run(const std::function<void()>& body);
+  const protocol::View& agree_on_members();
 
   Links* links_;
-  GossipMatrix W_;
+  GossipMatrix whole_, W_;  // of everyone, and of those who take part
   GossipSpectrum spectrum_;
   LinkNetworkOptions options_;
-  Index self_;
-  std::vector<Index> neighbours_;
+  Index self_;                                     // of everyone, as all that follow
+  std::vector<Index> members_;                     // who take part, ascending
+  std::vector<Index> everyone_near_, neighbours_;  // who was there at the start, and who takes part
+  std::uint32_t epoch_ = 0;
   Session session_;
   Traffic traffic_ = {};
   Block<double> unsent_ = {};
 
+  Index place_of(Index agent) const {
+    return std::lower_bound(members_.begin(), members_.end(), agent) - members_.begin();
+  }
+
  private:
   protocol::SessionOptions session_options() const;
+  std::optional<protocol::Exclusion> exclusion() const;
+  void take_rows();
+  void join_members();
+  void throw_change() const;
   bool rounds() const { return options_.precision != MessagePrecision::real64; }
   std::size_t bytes_each() const { return static_cast<std::size_t>(bytes_per_number(options_.precision)); }
   std::span<const std::byte> write_message(ConstBlockView<double> Z, ConstBlockView<double> votes);
@@ -120,27 +132,65 @@ protocol::SessionOptions LinkNetwork::Impl::session_options() const {
           .agreement_rounds = static_cast<std::uint64_t>(W_.diameter()),
           .largest_message =
               std::max<std::uint64_t>(block, protocol::largest_flood_message(W_.agents(), options_.longest_words)),
-          .patience = options_.patience};
+          .patience = options_.patience,
+          .exclusion = exclusion()};
+}
+
+std::optional<protocol::Exclusion> LinkNetwork::Impl::exclusion() const {
+  if (options_.quorum == 0) return std::nullopt;
+  protocol::Exclusion exclusion{.quorum = options_.quorum};
+  for (const auto& [a, b] : whole_.graph().edges) exclusion.edges.emplace_back(a, b);
+  return exclusion;
 }
 
 LinkNetwork::Impl::Impl(Links& links, GossipMatrix W, const LinkNetworkOptions& options)
     : links_(&links),
-      W_(std::move(W)),
+      whole_(std::move(W)),
+      W_(whole_),
       spectrum_(options.spectrum ? *options.spectrum : gossip_spectrum(W_)),
       options_(options),
       self_(links.self()),
-      neighbours_(self_ >= 0 && self_ < W_.agents() ? detail::neighbours_of(W_.matrix(), self_) : std::vector<Index>{}),
+      members_(static_cast<std::size_t>(W_.agents())),
+      everyone_near_(self_ >= 0 && self_ < W_.agents() ? detail::neighbours_of(W_.matrix(), self_)
+                                                       : std::vector<Index>{}),
+      neighbours_(everyone_near_),
       session_(session_options(), links.now()) {
   require(std::ranges::equal(neighbours_, links.neighbours()),
           fmt::format("links of agent {} lead to [{}]: must lead to [{}], its neighbours in the gossip matrix", self_,
                       fmt::join(links.neighbours(), ", "), fmt::join(neighbours_, ", ")));
-  const auto count = static_cast<Index>(neighbours_.size());
-  row_ = {.rows = 1, .cols = 1 + count};
-  detail::each_in_row(W_.matrix(), self_, [&](Index j, double value) {  // in the order of LocalNetwork's sums
-    const auto place = std::lower_bound(neighbours_.begin(), neighbours_.end(), j) - neighbours_.begin();
-    detail::append(row_, j == self_ ? 0 : 1 + place, value);
+  std::iota(members_.begin(), members_.end(), Index{0});
+  take_rows();
+}
+
+// This agent's row of W; columns: itself, then its neighbours.
+void LinkNetwork::Impl::take_rows() {
+  row_ = {.rows = 1, .cols = 1 + static_cast<Index>(neighbours_.size())};
+  detail::each_in_row(W_.matrix(), place_of(self_), [&](Index j, double value) {  // in the order of LocalNetwork's sums
+    const Index agent = members_[static_cast<std::size_t>(j)];
+    const auto place = std::lower_bound(neighbours_.begin(), neighbours_.end(), agent) - neighbours_.begin();
+    detail::append(row_, agent == self_ ? 0 : 1 + place, value);
   });
   detail::end_row(row_);
+}
+
+// Both ends have taken the same edges out, and everybody knows of all: so all make the same matrix of what is left.
+void LinkNetwork::Impl::join_members() {
+  const protocol::View& view = session_.view();
+  epoch_ = view.epoch;
+  members_ = view.members;
+  Graph left{.nodes = static_cast<Index>(members_.size())};
+  for (const auto& [a, b] : whole_.graph().edges) {
+    const bool in = std::binary_search(members_.begin(), members_.end(), Index{a}) &&
+                    std::binary_search(members_.begin(), members_.end(), Index{b});
+    if (in && !std::binary_search(view.cut.begin(), view.cut.end(), std::pair<Index, Index>(std::minmax(a, b))))
+      left.edges.emplace_back(static_cast<std::int32_t>(place_of(a)), static_cast<std::int32_t>(place_of(b)));
+  }
+  W_ = GossipMatrix::metropolis(left);
+  spectrum_ = gossip_spectrum(W_);
+  std::erase_if(neighbours_, [&](Index agent) { return session_.is_cut(agent); });
+  take_rows();
+  heard_.resize(0, 0);
+  unsent_.resize(0, 0);
 }
 
 // ---- Driving the session --------------------------------------------------------------------------------------------
@@ -153,9 +203,27 @@ void LinkNetwork::Impl::throw_failure() const {
       *failure, here ? failure->message : fmt::format("{}: {}", session_.name_of(failure->origin), failure->message));
 }
 
+// What was under way is void.
+void LinkNetwork::Impl::throw_change() const {
+  throw_failure();
+  if (session_.concluded()) throw MembersChanged("another agent has ended well");
+  if (session_.state() == Session::State::changing || session_.epoch() != epoch_)
+    throw MembersChanged("an agent is gone, or an edge: the others agree on who takes part");
+}
+
+const protocol::View& LinkNetwork::Impl::agree_on_members() {
+  throw_failure();
+  while (session_.state() == Session::State::changing && !session_.concluded()) {
+    step();
+    throw_failure();
+  }
+  if (!session_.concluded() && session_.epoch() != epoch_) join_members();
+  return session_.view();
+}
+
 // Hands over what the links will take.
 void LinkNetwork::Impl::push() {
-  for (const Index to : neighbours_)
+  for (const Index to : everyone_near_)
     while (const protocol::FrameBytes* frame = session_.next_frame(to)) {
       if (!links_->send(to, *frame, links_->now())) break;
       session_.sent(to, links_->now());
@@ -194,10 +262,10 @@ void LinkNetwork::Impl::ask_to_go_on() {
 }
 
 void LinkNetwork::Impl::await_round() {
-  throw_failure();
+  throw_change();
   while (!session_.round_complete()) {
     step();
-    throw_failure();
+    throw_change();
   }
 }
 
@@ -219,13 +287,14 @@ void LinkNetwork::Impl::connect() {
 
 std::vector<std::string> LinkNetwork::Impl::gather_everywhere(const std::string& own, const std::string& what) {
   try {
-    protocol::Flood flood(W_.agents(), self_, own, options_.longest_words);
+    throw_change();
+    protocol::Flood flood(W_.agents(), place_of(self_), own, options_.longest_words, members_);
     for (Index round = 0; round < W_.diameter(); ++round) {
       std::vector<std::vector<std::byte>> messages;
-      for (const Index to : neighbours_) messages.push_back(flood.message_for(to));
+      for (const Index to : neighbours_) messages.push_back(flood.message_for(place_of(to)));
       session_.begin_round(FrameKind::gather, messages, links_->now());
       await_round();
-      for (const Index from : neighbours_) flood.take(from, session_.heard(from));
+      for (const Index from : neighbours_) flood.take(place_of(from), session_.heard(from));
       flood.end_round();
     }
     return flood.all();
@@ -309,6 +378,7 @@ void LinkNetwork::Impl::mix(const MixStep& step, ConstBlockView<double> Z, Const
     heard_.setZero(row_.cols, numbers);
     unsent_.setZero(rounds() ? 1 : 0, rounds() ? numbers : 0);
   }
+  throw_change();
   session_.begin_round(FrameKind::block, write_message(Z, votes), links_->now());
   push();
   if (numbers > 0 && rounds())
@@ -344,6 +414,7 @@ void LinkNetwork::Impl::run(const std::function<void()>& body) {
     body();
   } catch (const AgentFailure& error) {
     say_goodbye(error.ending());
+    if (error.ending().kind == Ending::Kind::left_out) throw LeftOut(error.what());
     if (error.ending().origin == self_) throw CommunicationError(error.what());
     detail::raise(static_cast<detail::Failure::Kind>(error.ending().kind), error.what());
   } catch (const std::exception& error) {
@@ -360,7 +431,7 @@ LinkNetwork::LinkNetwork(Links& links, GossipMatrix W, const LinkNetworkOptions&
 LinkNetwork::~LinkNetwork() = default;
 
 Index LinkNetwork::agents() const { return impl_->W_.agents(); }
-Index LinkNetwork::self() const { return impl_->self_; }
+Index LinkNetwork::self() const { return impl_->place_of(impl_->self_); }
 Index LinkNetwork::diameter() const { return impl_->W_.diameter(); }
 const GossipSpectrum& LinkNetwork::spectrum() const { return impl_->spectrum_; }
 const Traffic& LinkNetwork::traffic() const { return impl_->traffic_; }
@@ -371,9 +442,17 @@ std::string LinkNetwork::name_of(Index agent) const { return impl_->session_.nam
 
 std::vector<protocol::PeerCounts> LinkNetwork::links() const {
   std::vector<protocol::PeerCounts> counts;
-  for (const Index neighbour : impl_->neighbours_) counts.push_back(impl_->session_.counts(neighbour));
+  for (const Index neighbour : impl_->everyone_near_) counts.push_back(impl_->session_.counts(neighbour));
   return counts;
 }
+
+const std::vector<Index>& LinkNetwork::members() const { return impl_->members_; }
+std::uint32_t LinkNetwork::epoch() const { return impl_->epoch_; }
+bool LinkNetwork::concluded() const { return impl_->session_.concluded(); }
+
+void LinkNetwork::set_standing(const protocol::Standing& standing) { impl_->session_.set_standing(standing); }
+
+const protocol::View& LinkNetwork::agree_on_members() { return impl_->agree_on_members(); }
 
 void LinkNetwork::connect() { impl_->connect(); }
 

@@ -48,6 +48,10 @@ void validate(const SessionOptions& options) {
                         n));
     last = neighbour;
   }
+  if (options.exclusion)
+    require(Membership::largest_message(n, options.exclusion->edges.size()) <= chunk_bytes,
+            fmt::format("{} agents with {} edges: are too many to leave out who is gone", n,
+                        options.exclusion->edges.size()));
   for (const double seconds : {options.patience.greeting, options.patience.round, options.patience.heartbeat})
     require(seconds > 0, fmt::format("patience of {} s: must be positive", seconds));
   require(options.patience.link >= 0, fmt::format("patience of {} s: must not be negative", options.patience.link));
@@ -92,6 +96,8 @@ Session::Session(SessionOptions options, double now) : options_(std::move(option
     to.heard_at = to.sent_at = now;
     say_hello(to, 0);
   }
+  if (options_.exclusion)
+    membership_.emplace(options_.agents, options_.self, options_.exclusion->edges, options_.exclusion->quorum);
   if (peers_.empty()) state_ = State::talking;
 }
 
@@ -122,7 +128,7 @@ std::uint64_t Session::edge_id(const Peer& with) const {
 }
 
 std::uint64_t Session::expected_run(const Peer& with, std::uint64_t round) const {
-  return round < options_.agreement_rounds ? edge_id(with) : run_;
+  return epoch_ == 0 && round < options_.agreement_rounds ? edge_id(with) : run_;
 }
 
 Frame Session::about(FrameKind kind, std::uint64_t run) const {
@@ -135,7 +141,7 @@ Frame Session::about(FrameKind kind, std::uint64_t run) const {
 }
 
 void Session::set_run(std::uint64_t run) {
-  require(begun_ == options_.agreement_rounds && !run_known_,
+  require(epoch_ == 0 && begun_ == options_.agreement_rounds && !run_known_,
           fmt::format("the run's id: must be set once, after {} rounds and not after {}", options_.agreement_rounds,
                       begun_));
   run_ = run;
@@ -177,7 +183,8 @@ void Session::sent(Index agent, double now) {
 }
 
 bool Session::nothing_to_send() const {
-  return std::all_of(peers_.begin(), peers_.end(), [](const Peer& to) { return to.gone || to.queue.empty(); });
+  return std::all_of(peers_.begin(), peers_.end(),
+                     [](const Peer& to) { return to.gone || to.cut || to.queue.empty(); });
 }
 
 // ---- What comes in --------------------------------------------------------------------------------------------------
@@ -190,7 +197,7 @@ void Session::opened(Index agent, double now) {
   if (to.farewell) return;
   to.queue.clear();  // it went to a link that is no more
   if (state_ != State::ended) say_hello(to, to.nonce != 0 ? to.nonce : to.echoed);
-  for (const auto& message : {to.previous, to.latest, to.goodbye})
+  for (const auto& message : {to.members, to.previous, to.latest, to.goodbye})
     if (message) to.queue.push_back({message, 0});
 }
 
@@ -211,12 +218,13 @@ void Session::received(Index agent, std::span<const std::byte> bytes, double now
   from.gone = false;
   try {
     const Frame frame = frame_from(bytes, std::max(options_.largest_message, largest_greeting));
+    if (from.cut && frame.kind != FrameKind::hello && frame.kind != FrameKind::farewell) return;
     if (frame.sender != static_cast<std::uint64_t>(agent))
       throw CommunicationError(
           fmt::format("a frame whose sender is {}: must be {}, whose link it came by", frame.sender, agent));
     take(from, frame, now);
   } catch (const CommunicationError& error) {
-    if (state_ != State::ended) fail(fmt::format("{} sent {}", name_of(agent), error.what()));
+    if (state_ != State::ended && !from.cut) fail(fmt::format("{} sent {}", name_of(agent), error.what()));
   }
   if (state_ == State::talking) look_for_missing(now);
 }
@@ -224,21 +232,26 @@ void Session::received(Index agent, std::span<const std::byte> bytes, double now
 void Session::take(Peer& from, const Frame& frame, double now) {
   switch (frame.kind) {
     case FrameKind::hello:
-      return take_hello(from, frame);
+      return take_hello(from, frame, now);
     case FrameKind::farewell:
-      return take_farewell(from, frame);
+      return take_farewell(from, frame, now);
     case FrameKind::heartbeat:
       if (from.nonce == 0 || frame.run != edge_id(from)) ++from.counts.foreign;
       return;
     case FrameKind::block:
     case FrameKind::gather:
-      return take_round(from, frame, now);
+      if (state_ == State::ended) return;
+      if (!membership_ || (frame.epoch == epoch_ && state_ != State::changing)) return take_round(from, frame, now);
+      ++from.counts.stale;  // of an epoch that is over, or about to be
+      return;
+    case FrameKind::members:
+      return take_members(from, frame, now);
   }
 }
 
 // A hello that repeats our nonce was written in this run. One that does not may be its writer's first, or a copy from
 // another time: it is answered, and believed in nothing.
-void Session::take_hello(Peer& from, const Frame& frame) {
+void Session::take_hello(Peer& from, const Frame& frame, double now) {
   if (state_ == State::ended) return;
   if (frame.offset != 0 || frame.payload.size() != frame.message_bytes)
     throw CommunicationError(fmt::format("a hello of {} bytes: must be {} at most", frame.message_bytes, chunk_bytes));
@@ -265,11 +278,17 @@ void Session::take_hello(Peer& from, const Frame& frame) {
   if (frame.configuration != options_.configuration)
     return fail(fmt::format("{} does not mean the same run: configuration = {:016x} there, and {:016x} here",
                             name_of(from.agent), frame.configuration, options_.configuration));
-  confirm(from, frame.run);
+  confirm(from, frame.run, now);
 }
 
-void Session::confirm(Peer& from, std::uint64_t nonce) {
+void Session::confirm(Peer& from, std::uint64_t nonce, double now) {
   if (from.nonce == nonce) return;
+  if (from.cut || (from.nonce != 0 && excludes())) {  // it may know now that it is not waited for
+    from.nonce = nonce;
+    const std::string what = "it was started again during the run";
+    return from.cut ? say_farewell(from, {.kind = Ending::Kind::left_out, .origin = options_.self, .message = what})
+                    : cut(from, what, now);
+  }
   if (from.nonce != 0 && begun_ > 0)
     return fail(
         fmt::format("{} has begun anew, and {} was in round {}", name_of(from.agent), name_of(options_.self), begun_));
@@ -280,7 +299,7 @@ void Session::confirm(Peer& from, std::uint64_t nonce) {
     state_ = State::talking;
 }
 
-void Session::take_farewell(Peer& from, const Frame& frame) {
+void Session::take_farewell(Peer& from, const Frame& frame, double now) {
   if (from.nonce == 0 || frame.run != edge_id(from)) {
     ++from.counts.foreign;
     return;
@@ -292,19 +311,28 @@ void Session::take_farewell(Peer& from, const Frame& frame) {
   if (frame.payload.size() != frame.message_bytes)
     throw CommunicationError(
         fmt::format("a farewell of {} bytes: must be {} at most", frame.message_bytes, chunk_bytes));
-  const detail::Failure said = detail::failure_from(text_of(frame.payload), whose);
+  ByteReader reader(text_of(frame.payload), whose);
+  Ending said{.kind = reader.choice(Ending::Kind::left_out)};
+  said.origin = reader.get<int>();
+  said.message = reader.text();
+  reader.require_end();
   if (said.origin < 0 || said.origin >= options_.agents)
     throw CommunicationError(
         fmt::format("a farewell that names agent {}: must lie in [0, {})", said.origin, options_.agents));
-  from.farewell = Ending{.kind = static_cast<Ending::Kind>(said.kind), .origin = said.origin, .message = said.message};
+  from.farewell = said;
   from.farewell_round = frame.round;
-  if (from.farewell->failed() && state_ != State::ended) fail(*from.farewell);
+  if (state_ == State::ended || from.cut) return;
+  if (said.kind == Ending::Kind::left_out && excludes()) return cut(from, said.message, now);
+  if (said.kind == Ending::Kind::left_out)
+    said.message = fmt::format("is not taken into the run of {}: {}", name_of(from.agent), said.message);
+  if (said.kind == Ending::Kind::left_out) said.origin = options_.self;
+  if (said.failed()) return fail(said);
+  concluded_ = concluded_ || (excludes() && standing_.holds);
 }
 
 // begun_ - 1 is the round in progress: what is before it is over, begun_ is the neighbour's next, and nobody can be
 // further, for that takes our message of it.
 void Session::take_round(Peer& from, const Frame& frame, double now) {
-  if (state_ == State::ended) return;
   // It may have learnt the run's id before us; begin() holds this one against it.
   const bool unknown_yet = !run_known_ && frame.round == options_.agreement_rounds;
   if (from.nonce == 0 || (frame.run != expected_run(from, frame.round) && !unknown_yet)) {
@@ -349,9 +377,10 @@ void Session::begin_round(FrameKind kind, std::span<const std::byte> message, do
   if (state_ == State::ended) return;
   std::shared_ptr<const Frames> common;  // edges have the same id once the run has one
   for (Peer& to : peers_) {
+    if (to.cut) continue;
     Frame frame = about(kind, expected_run(to, begun_ - 1));
     frame.round = begun_ - 1;
-    if (!common || begun_ <= options_.agreement_rounds)
+    if (!common || (epoch_ == 0 && begun_ <= options_.agreement_rounds))
       common = std::make_shared<const Frames>(frames_of(frame, message));
     to.previous = std::exchange(to.latest, common);
     if (!to.gone) to.queue.push_back({common, 0});
@@ -360,18 +389,21 @@ void Session::begin_round(FrameKind kind, std::span<const std::byte> message, do
 }
 
 void Session::begin_round(FrameKind kind, const std::vector<std::vector<std::byte>>& messages, double now) {
-  require(messages.size() == peers_.size(),
-          fmt::format("{} messages: must be {}, one for each neighbour", messages.size(), peers_.size()));
+  const auto count =
+      static_cast<std::size_t>(std::count_if(peers_.begin(), peers_.end(), [](const Peer& to) { return !to.cut; }));
+  require(messages.size() == count,
+          fmt::format("{} messages: must be {}, one for each neighbour", messages.size(), count));
   for (const auto& message : messages)
     require(message.size() <= options_.largest_message,
             fmt::format("a message of {} bytes: must be {} at most", message.size(), options_.largest_message));
   begin(kind, now);
   if (state_ == State::ended) return;
-  for (std::size_t i = 0; i < peers_.size(); ++i) {
-    Peer& to = peers_[i];
+  auto message = messages.begin();
+  for (Peer& to : peers_) {
+    if (to.cut) continue;
     Frame frame = about(kind, expected_run(to, begun_ - 1));
     frame.round = begun_ - 1;
-    to.previous = std::exchange(to.latest, std::make_shared<const Frames>(frames_of(frame, messages[i])));
+    to.previous = std::exchange(to.latest, std::make_shared<const Frames>(frames_of(frame, *message++)));
     if (!to.gone) to.queue.push_back({to.latest, 0});
   }
   look_for_missing(now);
@@ -399,7 +431,8 @@ void Session::begin(FrameKind kind, double now) {
 }
 
 bool Session::round_complete() const {
-  return begun_ > 0 && std::all_of(peers_.begin(), peers_.end(), [](const Peer& from) { return from.current.whole(); });
+  return state_ != State::changing && begun_ > 0 &&
+         std::all_of(peers_.begin(), peers_.end(), [](const Peer& from) { return from.cut || from.current.whole(); });
 }
 
 std::span<const std::byte> Session::heard(Index agent) const { return peer(agent).current.bytes(); }
@@ -412,7 +445,7 @@ std::span<const std::byte> Session::heard(Index agent) const { return peer(agent
 double Session::limit_for(const Peer& from) const {
   const Patience& patience = options_.patience;
   const double silent = std::max(round_began_ + patience.round, from.heard_at + alive * patience.heartbeat);
-  const bool agreeing = begun_ <= options_.agreement_rounds;
+  const bool agreeing = epoch_ == 0 && begun_ <= options_.agreement_rounds;
   const double last = agreeing ? std::max(round_began_, started_ + 2 * patience.greeting) + patience.round
                                : round_began_ + 2 * patience.round;
   return std::min(silent, last);
@@ -421,18 +454,23 @@ double Session::limit_for(const Peer& from) const {
 // Someone whose message of this round will not come any more.
 void Session::look_for_missing(double now) {
   if (state_ != State::talking || begun_ == 0) return;
-  for (const Peer& from : peers_) {
-    if (from.current.whole()) continue;
+  for (Peer& from : peers_) {
+    if (from.cut || from.current.whole()) continue;
     const std::string what = fmt::format("its message of round {}", begun_ - 1);
+    if (from.farewell && concluded_) continue;
     if (from.farewell && from.farewell_round < begun_)
-      return fail(
-          fmt::format("{} ended its run, and {} expected {}", name_of(from.agent), name_of(options_.self), what));
+      return lose(
+          from, fmt::format("{} ended its run, and {} expected {}", name_of(from.agent), name_of(options_.self), what),
+          now);
     if (from.gone && now >= from.gone_since + options_.patience.link)
-      return fail(
-          fmt::format("the link to {} is gone ({}), and {} did not come", name_of(from.agent), from.reason, what));
+      return lose(
+          from, fmt::format("the link to {} is gone ({}), and {} did not come", name_of(from.agent), from.reason, what),
+          now);
     if (now >= limit_for(from))
-      return fail(fmt::format("{} did not send {} within {:g} s; it was last heard of {:.3g} s ago",
-                              name_of(from.agent), what, limit_for(from) - round_began_, now - from.heard_at));
+      return lose(from,
+                  fmt::format("{} did not send {} within {:g} s; it was last heard of {:.3g} s ago",
+                              name_of(from.agent), what, limit_for(from) - round_began_, now - from.heard_at),
+                  now);
   }
 }
 
@@ -452,9 +490,10 @@ void Session::tick(double now) {
   if (state_ == State::ended) return;
   if (state_ == State::greeting) look_for_greetings(now);
   if (state_ == State::talking) look_for_missing(now);
+  if (state_ == State::changing) look_for_members(now);
   if (state_ == State::ended) return;
   for (Peer& to : peers_)
-    if (to.nonce != 0 && !to.gone && !to.farewell && to.queue.empty() &&
+    if (!to.cut && to.nonce != 0 && !to.gone && !to.farewell && to.queue.empty() &&
         now >= to.sent_at + options_.patience.heartbeat)
       queue(to, about(FrameKind::heartbeat, edge_id(to)), {});
 }
@@ -463,7 +502,9 @@ double Session::next_tick() const {
   double next = std::numeric_limits<double>::infinity();
   if (state_ == State::ended) return next;
   if (state_ == State::greeting) next = started_ + options_.patience.greeting;
+  if (state_ == State::changing) next = next_of_change();
   for (const Peer& with : peers_) {
+    if (with.cut) continue;
     if (with.nonce != 0 && !with.gone && !with.farewell && with.queue.empty())
       next = std::min(next, with.sent_at + options_.patience.heartbeat);
     if (state_ != State::talking || begun_ == 0 || with.current.whole()) continue;
@@ -492,26 +533,34 @@ void Session::leave(const Ending& ending) {
 // Of a run that failed nobody needs the rest of the blocks.
 void Session::say_farewell(const Ending& ending) {
   state_ = State::ended;
-  const std::string bytes = detail::to_bytes(detail::Failure{.kind = static_cast<detail::Failure::Kind>(ending.kind),
-                                                             .origin = static_cast<int>(ending.origin),
-                                                             .message = ending.message.substr(0, longest_message)});
   for (Peer& to : peers_) {
+    if (to.cut) continue;  // it has had its word
     if (ending.failed()) to.latest = to.previous = nullptr;
     if (ending.failed())
       std::erase_if(to.queue, [](const Queued& queued) { return queued.next == 0 && queued.frames->size() > 1; });
     if (to.counts.frames_sent == 0) to.queue.clear();  // nobody has ever been there
-    const std::uint64_t confirmed = to.nonce;
-    if (confirmed == 0) to.nonce = to.echoed;  // as far as we know: the other end drops what is of another edge
-    if (to.nonce != 0) {
-      to.goodbye = std::make_shared<const Frames>(frames_of(about(FrameKind::farewell, edge_id(to)), bytes_of(bytes)));
-      if (!to.gone) to.queue.push_back({to.goodbye, 0});
-    }
-    to.nonce = confirmed;
+    say_farewell(to, ending);
   }
 }
 
+void Session::say_farewell(Peer& to, const Ending& ending) {
+  ByteWriter writer;
+  writer.put(ending.kind);
+  writer.put(static_cast<int>(ending.origin));
+  writer.put(std::string_view(ending.message).substr(0, longest_message));
+  const std::uint64_t confirmed = to.nonce;
+  if (confirmed == 0) to.nonce = to.echoed;  // as far as we know: the other end drops what is of another edge
+  if (to.nonce != 0) {
+    to.goodbye =
+        std::make_shared<const Frames>(frames_of(about(FrameKind::farewell, edge_id(to)), bytes_of(writer.bytes())));
+    if (!to.gone) to.queue.push_back({to.goodbye, 0});
+  }
+  to.nonce = confirmed;
+}
+
 bool Session::everyone_left() const {
-  return std::all_of(peers_.begin(), peers_.end(), [](const Peer& peer) { return peer.farewell.has_value(); });
+  return std::all_of(peers_.begin(), peers_.end(),
+                     [](const Peer& peer) { return peer.cut || peer.farewell.has_value(); });
 }
 
 const PeerCounts& Session::counts(Index agent) const { return peer(agent).counts; }

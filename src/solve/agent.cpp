@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "hearsay/error.hpp"
+#include "solve/agent_run.hpp"
 
 namespace hearsay {
 namespace {
@@ -96,27 +97,10 @@ LinkNetworkOptions network_options(const FederationSettings& federation, const D
                              .largest_block = limits.largest_block,
                              .longest_words = limits.longest_words,
                              .patience = federation.patience,
+                             .quorum = federation.quorum,
                              .go_on = hooks.go_on};
   network.configuration = digest_of_facts(network.facts);
   return network;
-}
-
-// Everyone says which result it holds. Of messages there is always a last one, which may get lost: who does not hear of
-// all the others has its result all the same, and says so.
-void confirm(LinkNetwork& net, AgentOutcome& outcome) {
-  const std::string own = fmt::format("{:016x}", outcome.result.digest);
-  std::vector<std::string> said;
-  try {
-    said = net.gather_everywhere(own, "confirmation");
-  } catch (const CommunicationError& error) {
-    outcome.unconfirmed = error.what();
-    outcome.result.notes.push_back("not every agent has confirmed this result: " + outcome.unconfirmed);
-    return;
-  }
-  for (std::size_t i = 0; i < said.size(); ++i)
-    if (said[i] != own)
-      throw DataError(fmt::format("{} holds the result {}: must be {}, as here", net.name_of(static_cast<Index>(i)),
-                                  said[i].substr(0, own.size()), own));
 }
 
 }  // namespace
@@ -135,6 +119,8 @@ std::vector<Fact> federation_facts(const FederationSettings& federation, Index f
       {"columns", by_name ? "by-name" : "by-position"}};
   if (by_name) facts.push_back({"names of features", described(sorted)});
   facts.push_back({"centred", federation.center ? "yes" : "no"});
+  facts.push_back({"on crash", federation.quorum == 0 ? std::string("abort")
+                                                      : fmt::format("exclude, {} agents at least", federation.quorum)});
   put_options(settle(federation.network, federation.settings), facts);
   return facts;
 }
@@ -142,28 +128,9 @@ std::vector<Fact> federation_facts(const FederationSettings& federation, Index f
 AgentOutcome run_agent(Links& links, AgentRows rows, const FederationSettings& federation, const AgentHooks& hooks) {
   AgentOutcome outcome{.self = links.self(), .options = settled(federation, rows, links)};
   LinkNetwork net(links, federation.W, network_options(federation, outcome.options, rows, hooks));
-  outcome.spectrum = net.spectrum();
   const double began = links.now();
-  const DecentralizedHooks watched{.observe = [&](const DecentralizedEntry& entry) {
-    if (!hooks.observe) return true;
-    const auto counts = net.links();
-    return hooks.observe({.entry = entry, .links = counts});
-  }};
-  net.run([&] {
-    net.connect();
-    outcome.run_id = net.run_id();
-    const std::string own_name = rows.name.empty() ? federation.names[static_cast<std::size_t>(net.self())] : rows.name;
-    Shards shards{.agents = net.agents(), .local = {net.self()}};
-    shards.rows.push_back(std::move(rows.rows));
-    shards.names.push_back(own_name);
-    shards.columns.push_back(std::move(rows.columns));
-    outcome.columns_moved = !align_columns(net, shards, federation.columns).empty();
-    outcome.features = shards.columns.front();
-    outcome.totals = totals_of(net, shards);
-    const auto A = covariance_shards(std::move(shards), outcome.totals, federation.center);
-    outcome.result = decentralized_pca(net, operators_of(A), outcome.options, watched);
-    confirm(net, outcome);
-  });
+  net.run([&] { detail::AgentRun(net, std::move(rows), federation, hooks, outcome).run(); });
+  outcome.spectrum = net.spectrum();
   outcome.links = net.links();
   outcome.seconds = links.now() - began;
   return outcome;

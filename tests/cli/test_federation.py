@@ -182,6 +182,67 @@ def test_a_killed_agent_ends_the_others_with_a_word(make_federation):
         assert "agent 3 (va)" in err
 
 
+LASTING = ["-k", "4", "--rounds", "60", "--link", "1", "--round", "10", "--on-crash", "exclude"]  # thousands of rounds
+
+
+def make_tables(folder):
+    """Rows of four hospitals whose gap at 4 is small enough for some seconds of gossip."""
+    rng, tables = np.random.default_rng(8), {}
+    for place, name in enumerate(HOSPITALS):
+        rows = rng.standard_normal((80 + 20 * place, 12)) * [5, 4, 3, 2.2, *[2] * 8] + place
+        tables[name] = rows @ np.linalg.qr(np.random.default_rng(1).standard_normal((12, 12)))[0]
+        np.savetxt(folder / f"{name}.csv", tables[name], delimiter=",", fmt="%.17g", header=",".join("abcdefghijkl"), comments="")
+    return tables
+
+
+@needs_grpc
+def test_survivors_of_a_killed_agent_find_the_answer_of_their_own_rows(hearsay, make_federation, tmp_path):
+    federation = make_federation(more=[*LASTING, "--topology", "ring"])
+    tables = make_tables(tmp_path)
+    agents = {name: federation.start(name, f"{name}.csv", "--components", f"{name}.npy") for name in HOSPITALS}
+    agents["va"].wait_for("the run has begun")
+
+    agents["va"].process.kill()
+
+    assert agents.pop("va").end()[0] == -signal.SIGKILL
+    for agent in agents.values():
+        code, out, err = agent.end()
+        assert code == 0, err
+        assert "without agent 3 (va)" in out, out
+    rows = np.vstack([tables[name] for name in agents])
+    values, vectors = np.linalg.eigh(np.cov(rows.T))
+    truth = vectors[:, ::-1][:, :4]
+    alone = hearsay.json("decentralized", *[f"{name}.csv" for name in agents], "-k", "4", "--topology", "path")
+    results = [federation.result(name) for name in agents]
+    assert len({result["digest"] for result in results}) == 1 and len({result["federation"]["run_id"] for result in results}) == 1
+    for name, result in zip(agents, results):
+        basis = np.load(federation.folder / f"{name}.npy")
+        assert np.linalg.norm(basis - truth @ (truth.T @ basis), 2) <= 1e-8
+        assert np.allclose(result["eigenvalues"], values[::-1][:4], rtol=1e-9)
+        assert np.allclose(result["eigenvalues"], alone["eigenvalues"], rtol=1e-9)
+        assert result["status"] == "converged" and result["federation"]["confirmed"]
+        assert result["contributors"] == [0, 1, 2] and result["faults"]["crashes"] == 1
+        assert [epoch["members"] for epoch in result["epochs"]] == [[0, 1, 2, 3], [0, 1, 2]]
+        assert result["epochs"][1]["reason"] == "agent 3 is gone" and result["epochs"][1]["iteration"] >= 1
+
+
+@needs_grpc
+def test_too_few_survivors_stop_with_a_code_of_their_own(make_federation, tmp_path):
+    federation = make_federation(more=[*LASTING, "--topology", "complete"])
+    make_tables(tmp_path)
+    agents = {name: federation.start(name, f"{name}.csv") for name in HOSPITALS}
+    agents["va"].wait_for("the run has begun")
+
+    for name in ("va", "hungarian"):
+        agents[name].process.kill()
+
+    for name in ("cleveland", "switzerland"):
+        code, out, err = agents[name].end()
+        assert code == 5 and out == "", err
+        assert "must be 3 at least to go on" in err, err
+        assert not (federation.folder / f"{name}.result").exists()
+
+
 @needs_grpc
 def test_ctrl_c_at_one_agent_ends_the_run_everywhere_with_what_there_is(make_federation):
     federation = make_federation(more=ENDLESS)

@@ -16,7 +16,7 @@
 namespace hearsay::protocol {
 
 /// Agents that speak different versions do not speak.
-inline constexpr std::uint16_t version = 1;
+inline constexpr std::uint16_t version = 2;
 
 inline constexpr std::size_t header_bytes = 64;
 
@@ -28,7 +28,8 @@ enum class FrameKind : std::uint8_t {
   block,      ///< a round of gossip: votes and a block
   gather,     ///< a round in which what agents said of themselves is handed on
   farewell,   ///< the last frame of a link: how the run ended
-  heartbeat   ///< still here
+  heartbeat,  ///< still here
+  members     ///< who takes part from now on: see membership.hpp
 };
 HEARSAY_API const char* name(FrameKind kind);
 

@@ -6,6 +6,9 @@
 //             own; each end repeats the other's. So a hello is known to be fresh, and an edge gets an id of both nonces
 //   talking   rounds: one message to each neighbour and one from each; complete when all are there. The nonces of all
 //             agents, gathered in the first rounds, make the run's id
+//   changing  where agents that are gone are to be left out: those that are left agree on who they are
+//   (membership.hpp),
+//             and talk again, in an epoch of their own whose rounds are counted anew
 //   ended     a farewell was said on every link, the last frame there: how the run ended, and where that began
 //
 // Frames of another run, of rounds that are over, and copies are dropped and counted; the next round's are kept; what
@@ -26,6 +29,7 @@
 #include "hearsay/block.hpp"
 #include "hearsay/export.hpp"
 #include "hearsay/protocol/frame.hpp"
+#include "hearsay/protocol/membership.hpp"
 #include "hearsay/transport.hpp"
 
 namespace hearsay::protocol {
@@ -44,12 +48,25 @@ struct Patience {
 
 /// How a run ended at an agent.
 struct Ending {
-  enum class Kind : std::uint32_t { finished, error, invalid_argument, data_error, communication_error };
+  enum class Kind : std::uint32_t {
+    finished,
+    error,
+    invalid_argument,
+    data_error,
+    communication_error,
+    left_out  ///< others go on, or may: said over one link by whoever does not use it any more
+  };
   Kind kind = Kind::finished;
   Index origin = 0;          ///< the agent that it began at
   std::string message = {};  ///< without that agent's name
 
   bool failed() const { return kind != Kind::finished; }
+};
+
+/// Agents that are gone are left out, and the others go on.
+struct Exclusion {
+  Index quorum = 0;                                 ///< fewer than these stop; more than half of all agents
+  std::vector<std::pair<Index, Index>> edges = {};  ///< of the whole graph
 };
 
 struct SessionOptions {
@@ -63,6 +80,7 @@ struct SessionOptions {
   std::uint64_t agreement_rounds = 0;       ///< after which the run's id is known: the diameter of the graph
   std::uint64_t largest_message = 1 << 20;  ///< in bytes: a longer one is refused before memory is taken for it
   Patience patience = {};
+  std::optional<Exclusion> exclusion = {};  ///< none: an agent that is gone ends the run
 };
 
 /// What came and went on one link.
@@ -79,7 +97,7 @@ struct PeerCounts {
 
 class HEARSAY_API Session {
  public:
-  enum class State { greeting, talking, ended };
+  enum class State { greeting, talking, changing, ended };
 
   /// Throws InvalidArgument for options that cannot be.
   Session(SessionOptions options, double now);
@@ -122,6 +140,21 @@ class HEARSAY_API Session {
   void set_run(std::uint64_t run);
   std::uint64_t run() const { return run_; }
 
+  // ---- Members ------------------------------------------------------------------------------------------------------
+
+  /// Grows when other members take part from then on, and rounds are counted from 0 again.
+  std::uint32_t epoch() const { return epoch_; }
+  const View& view() const { return view_; }
+
+  /// How far this agent is, for the others to hear of when members change.
+  void set_standing(const Standing& standing) { standing_ = standing; }
+
+  /// Another member has ended well, and so knows that all of them hold the result that this one holds.
+  bool concluded() const { return concluded_; }
+
+  /// The link to this neighbour is not used any more.
+  bool is_cut(Index peer) const { return this->peer(peer).cut; }
+
   // ---- The end ------------------------------------------------------------------------------------------------------
 
   /// Says farewell to everyone; nothing else is sent any more.
@@ -148,6 +181,7 @@ class HEARSAY_API Session {
   struct Peer {
     Index agent = 0;
     bool gone = false;  // its link is
+    bool cut = false;   // out of use, for good
     double gone_since = 0;
     std::string reason = {};
     std::uint64_t nonce = 0;   // that it confirmed to be its own by repeating ours
@@ -157,7 +191,7 @@ class HEARSAY_API Session {
     std::optional<Ending> farewell = {};
     std::uint64_t farewell_round = 0;
     std::deque<Queued> queue = {};
-    std::shared_ptr<const Frames> latest = {}, previous = {}, goodbye = {};  // what it may need again
+    std::shared_ptr<const Frames> latest = {}, previous = {}, goodbye = {}, members = {};  // what it may need again
     double heard_at = 0, sent_at = 0;
     PeerCounts counts = {};
   };
@@ -171,10 +205,20 @@ class HEARSAY_API Session {
   void say_hello(Peer& to, std::uint64_t echo);
 
   void take(Peer& from, const Frame& frame, double now);
-  void take_hello(Peer& from, const Frame& frame);
-  void confirm(Peer& from, std::uint64_t nonce);
-  void take_farewell(Peer& from, const Frame& frame);
+  void take_hello(Peer& from, const Frame& frame, double now);
+  void confirm(Peer& from, std::uint64_t nonce, double now);
+  void take_farewell(Peer& from, const Frame& frame, double now);
   void take_round(Peer& from, const Frame& frame, double now);
+  void take_members(Peer& from, const Frame& frame, double now);
+  bool excludes() const { return membership_.has_value() && run_known_; }
+  void lose(Peer& from, const std::string& what, double now);
+  void cut(Peer& from, const std::string& why, double now);
+  void begin_change(double now);
+  void spread(double now);
+  void install(View view, double now);
+  void look_for_members(double now);
+  double limit_while_changing(const Peer& peer) const;
+  double next_of_change() const;
   void begin(FrameKind kind, double now);
   void look_for_missing(double now);
   void look_for_greetings(double now);
@@ -182,6 +226,7 @@ class HEARSAY_API Session {
   void fail(Ending ending);
   void fail(const std::string& message);
   void say_farewell(const Ending& ending);
+  void say_farewell(Peer& to, const Ending& ending);
 
   SessionOptions options_;
   State state_ = State::greeting;
@@ -189,6 +234,11 @@ class HEARSAY_API Session {
   std::uint32_t epoch_ = 0;
   std::uint64_t run_ = 0;
   bool run_known_ = false;
+  std::optional<Membership> membership_;
+  View view_ = {};
+  Standing standing_ = {};
+  bool concluded_ = false;
+  double news_at_ = 0;                 // of a change
   std::uint64_t begun_ = 0;            // rounds
   FrameKind kind_ = FrameKind::block;  // of the round in progress
   double started_, round_began_ = 0;

@@ -104,10 +104,31 @@ TEST(FederationFile, NamesLineAndRuleOfWhateverIsWrong) {
   expect_refused(with(text, "\"k\": 4", "\"k\": 4, \"weights\": \"w.npy\""), "weights = w.npy: must be one of");
   expect_refused(with(text, "\"k\": 4", "\"k\": 4, \"algorithm\": \"depca\""), "algorithm = depca: must be one of");
   expect_refused(with(text, "\"k\": 4", "\"k\": 4, \"deadlines\": {\"start\": -1}"), "deadlines.start = -1");
+  expect_refused(with(text, "\"k\": 4", "\"k\": 4, \"on-crash\": \"ignore\""),
+                 "on-crash = \"ignore\": must be \"abort\" or");
+  expect_refused(with(text, "\"k\": 4", "\"k\": 4, \"min-agents\": 2"), "min-agents = 2: must be given only where");
+  for (const char* least : {"1", "4", "-2", "2.5", "\"2\""})
+    expect_refused(with(text, "\"k\": 4", std::string("\"k\": 4, \"on-crash\": \"exclude\", \"min-agents\": ") + least),
+                   "lie in [2, 3]: more than half of the agents");
   expect_refused(with(text, "\"k\": 4", "\"k\": [4]"), "f.json:9: k = [4]");
   expect_refused(with(text, "1e-8", "1e400"), "f.json");
   expect_refused("[]", "must be a JSON object");
   expect_refused("{\"federation\": \"a\",\n \"k\": 1}", "agents: missing");
+}
+
+TEST(FederationFile, LeavesAgentsOutOnlyWhereItSaysSo) {
+  const FederationFile file = parse_federation(small, "f.json");
+  EXPECT_EQ(file.quorum(), 0);
+  FederationFile other =
+      parse_federation(with(std::string(small), "\"k\": 4", "\"k\": 4, \"on-crash\": \"exclude\""), "f.json");
+  EXPECT_EQ(other.quorum(), 2);
+  EXPECT_NE(federation_digest(file), federation_digest(other));
+  const std::string spelt = federation_digest(other);
+  other.min_agents = 2;
+  EXPECT_EQ(federation_digest(other), spelt);
+  other.min_agents = 3;
+  EXPECT_NE(federation_digest(other), spelt);
+  EXPECT_EQ(parse_federation(federation_text(other), "f.json").quorum(), 3);
 }
 
 TEST(JsonPlaces, CountsLinesOfNestedValues) {
