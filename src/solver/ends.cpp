@@ -61,11 +61,19 @@ void Ends::look(const SpaceSeen& seen) {
 void Ends::estimate() {
   for (End& end : ends_)
     end.sine = end.k == 0 || k_ == d_ ? 0.0 : end.pairs.size() > end.k ? sin_theta_estimate(end.pairs, end.k) : 1.0;
+  take_proof();
   if (which_ != Which::magnitude || !both()) return;
   for (std::size_t i = 0; i < 2; ++i) {
     const End& other = ends_[1 - i];
     ends_[i].limit = other.k > 0 ? other.pairs.theta(other.k - 1) - 2 * other.pairs.coupling : beyond_all;
   }
+}
+
+bool Ends::take_proof() {
+  End& end = ends_.front();
+  if (both() || resolved() || !end.proof) return false;
+  end.sine = std::min(end.sine, sine_bound(end.pairs, end.k, *end.proof));
+  return resolved();
 }
 
 // ---- What may be said of all of them

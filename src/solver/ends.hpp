@@ -41,6 +41,9 @@ class Ends {
 
   void look(const SpaceSeen& seen);
 
+  /// Of one end: where the estimate says nothing and the proof does, that is believed. Whether it was.
+  bool take_proof();
+
   std::vector<End>& all() { return ends_; }
   const std::vector<End>& all() const { return ends_; }
   const End& high() const { return ends_.front(); }

@@ -161,7 +161,11 @@ class Krylov {
     const double distance = std::max(std::log(now.residual / goal_.tolerance),
                                      goal_.sine > 0 ? std::log(now.sin_theta_estimate / goal_.sine) : 0.0);
     if (!(pace > 0)) return 1;
-    return static_cast<Index>(std::clamp(tuning::look_after * distance / pace, 1.0, tuning::most_blocks_to_look));
+    const double product = A_.facts().multiply_adds;
+    const bool cheap = product > 0 && product <= tuning::sparse_row * static_cast<double>(d_);
+    const double blocks = cheap ? distance / pace + 1 : tuning::look_after * distance / pace;
+    return static_cast<Index>(
+        std::clamp(blocks, 1.0, cheap ? tuning::most_cheap_blocks_to_look : tuning::most_blocks_to_look));
   }
 
   // ---- When to stop
@@ -181,17 +185,29 @@ class Krylov {
 
   std::optional<Status> judge() {
     if (shows_too_little() || !may_stop()) return std::nullopt;
-    const bool met = reached(), all = space_.complete();
     try_to_prove();
+    const bool met = reached(), all = space_.complete();
     const Index t = space_.blocks();
     if (!proved() && t < give_up_proof_ && !all) return std::nullopt;
     if (must_prove_ && !proved() && !all) return Status::iteration_limit;
     if (met && ends_.resolved() && !believed()) return std::nullopt;
-    if (!ends_.resolved() && !next_is_at_rest()) {
-      if (give_up_next_ < 0) give_up_next_ = t + tuning::most_blocks_for_the_next;
-      if (t < give_up_next_) return std::nullopt;
+    if (!ends_.resolved()) {
+      if (give_up_next_ < 0) give_up_next_ = t;
+      const Index waits = !next_is_at_rest() ? tuning::most_blocks_for_the_next
+                          : gap_is_clear()   ? tuning::most_blocks_for_a_clear_gap
+                                             : 0;
+      if (t < give_up_next_ + waits) return std::nullopt;
     }
     return !ends_.resolved() ? Status::ambiguous : met ? Status::converged : Status::rounding_floor;
+  }
+
+  // The Ritz values say that k cuts no cluster, and only copies that they may lack are feared: that, more blocks can
+  // prove.
+  bool gap_is_clear() const {
+    if (space_.complete() || ends_.both() || options_.certify != Certify::full) return false;
+    const auto& [theta, residuals, coupling, copies, norm] = ends_.high().pairs;
+    return theta.size() > k_ &&
+           theta(k_ - 1) - theta(k_) > tuning::clear_in_residuals * (residuals(k_ - 1) + residuals(k_));
   }
 
   // Else the first Ritz value beyond k may yet leave the k-th alone, and the two cannot be said to agree. A start that
@@ -262,19 +278,26 @@ class Krylov {
 
   void prove_all() {
     for (End& end : ends_.all()) end.proof = prove(end);
+    if (ends_.take_proof()) history_.back().sin_theta_estimate = ends_.sine();
   }
 
   // That at most q eigenvalues lie above an x below the q-th Ritz value: for q = k, or the next few where the gap there
   // is too small. Where k cuts a cluster, for the Ritz values above that.
   std::optional<Statement> prove(const End& end) {
     if (space_.complete()) return exactly(end);
+    Statement best = !ends_.both() && known_.statement.count >= k_ ? known_.statement : Statement{};
+    best.above = known_.in_units_of(space_.total_exponent(), best.above);
+    if (!ends_.both() && !ends_.resolved())  // the estimate fears copies that there is no room for
+      if (const auto whole = prove_from(end, k_, best); sine_bound(end.pairs, k_, whole) < resolved_sine) return whole;
+    const Index first = ends_.to_prove(end);
+    if (first == 0) return space_.shadow().prove(space_.seen_by_shadow(end.sign), 0, above_all(end)).proved;
+    return prove_from(end, first, best);
+  }
+
+  Statement prove_from(const End& end, Index first, Statement best) {
     const Shadow::Space seen = space_.seen_by_shadow(end.sign);
     const Shadow& shadow = space_.shadow();
     const Vector<double>& theta = end.pairs.theta;
-    Statement best = !ends_.both() && known_.statement.count >= k_ ? known_.statement : Statement{};
-    best.above = known_.in_units_of(space_.total_exponent(), best.above);
-    const Index first = ends_.to_prove(end);
-    if (first == 0) return shadow.prove(seen, 0, above_all(end)).proved;
     for (Index q = first; q < std::min({space_.columns(), end.kept, first + tuning::counts_to_try}); ++q) {
       const double highest = q == end.k ? std::min(theta(q - 1), end.limit) : theta(q - 1);
       for (const double part : tuning::parts_of_gap) {
@@ -316,7 +339,8 @@ class Krylov {
     Block<S> block;
     space_.ritz_vectors(kept - kept_low, kept_low, block);
     Extracted<S> answer;
-    wanted_vectors(answer.V);
+    answer.V.resize(d_, k_);
+    answer.V << block.leftCols(k_ - low), block.rightCols(low);
     Small<S> R;
     thin_qr<S>(answer.V, R);  // K is orthonormal to orthogonality_
     answer.theta = ends_.wanted(space_.theta().template cast<double>()).template cast<S>();
@@ -415,7 +439,7 @@ class Krylov {
   bool must_prove_ = false;
   Index not_before_ = 0;      // the step by which the columns that joined last have had their chance
   Index give_up_proof_ = -1;  // the step at which a proof is no longer waited for; -1: nobody has waited yet
-  Index give_up_next_ = -1;   // the same for a Ritz value beyond k that may come to rest elsewhere
+  Index give_up_next_ = -1;   // since when all is met but what lies beyond k
   Index first_proof_ = 0, next_proof_ = 0;
 };
 

@@ -23,8 +23,16 @@ namespace hearsay::detail {
 
 namespace {
 
-Index blocks_of_space(Index d) {
-  return d <= tuning::roomy_dimension ? tuning::blocks_of_roomy_space : tuning::blocks_of_space;
+// Where a product costs about as much with four columns as with eight, and so little that what lies around it counts.
+bool takes_sparse_blocks(Index d, const OperatorFacts& facts, const PowerOptions& options) {
+  return facts.multiply_adds > 0 && facts.multiply_adds <= tuning::sparse_row * static_cast<double>(d) &&
+         options.rank <= tuning::most_for_sparse_block && d > tuning::least_for_sparse_block &&
+         d <= tuning::roomy_dimension;
+}
+
+Index blocks_of_space(Index d, Index s) {
+  if (d > tuning::roomy_dimension) return tuning::blocks_of_space;
+  return s == tuning::sparse_block ? tuning::sparse_blocks_of_space : tuning::blocks_of_roomy_space;
 }
 
 Index kept_columns(Index d, const PowerOptions& options) {
@@ -35,7 +43,7 @@ Index kept_columns(Index d, const PowerOptions& options) {
 
 // A few more than the rank, as long as one more costs little. Where orthogonality costs more than the product, fewer:
 // the space then holds higher powers of A.
-Index block_columns(Index d, const OperatorFacts& facts, const PowerOptions& options) {
+Index wide_block_columns(Index d, const OperatorFacts& facts, const PowerOptions& options) {
   const bool cheap = facts.multiply_adds > 0 && facts.multiply_adds < tuning::cheap_product * static_cast<double>(d) *
                                                                           static_cast<double>(options.rank);
   const Index by_rank = (options.rank / tuning::block_step + 1) * tuning::block_step;
@@ -43,16 +51,20 @@ Index block_columns(Index d, const OperatorFacts& facts, const PowerOptions& opt
                   cheap ? tuning::narrowest_block : std::clamp(by_rank, tuning::narrowest_block, tuning::widest_block));
 }
 
+Index block_columns(Index d, const OperatorFacts& facts, const PowerOptions& options) {
+  return takes_sparse_blocks(d, facts, options) ? tuning::sparse_block : wide_block_columns(d, facts, options);
+}
+
 // With all the blocks that memory allows.
 Index roomy_capacity(Index d, const OperatorFacts& facts, const PowerOptions& options) {
   const Index p = kept_columns(d, options), s = block_columns(d, facts, options);
-  return std::min(d, std::max(2 * p, p + blocks_of_space(d) * s));
+  return std::min(d, std::max(2 * p, p + blocks_of_space(d, s) * s));
 }
 
 }  // namespace
 
 Index krylov_capacity(Index d, const OperatorFacts& facts, const PowerOptions& options) {
-  const Index p = kept_columns(d, options), s = block_columns(d, facts, options);
+  const Index p = kept_columns(d, options), s = wide_block_columns(d, facts, options);
   return std::min(d, std::max(2 * p, p + tuning::blocks_of_space * s));
 }
 
@@ -205,7 +217,7 @@ void KrylovSpace<S>::widen() {
   Small<S> B = Small<S>::Zero(before + more, B_.cols());
   B.topRows(before) = B_;
   B_.swap(B);
-  room_ = std::max(room_, std::min(d_, p_ + blocks_of_space(d_) * Q_.cols()));
+  room_ = std::max(room_, std::min(d_, p_ + blocks_of_space(d_, Q_.cols()) * Q_.cols()));
   const Index all = capacity();
   if (all > K_.cols()) {
     K_.conservativeResize(Eigen::NoChange, all);

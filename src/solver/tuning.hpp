@@ -150,6 +150,15 @@ inline constexpr Index least_oversample = 4;
 // columns) that orthogonality costs more.
 inline constexpr Index narrowest_block = 8, widest_block = 16, block_step = 4;
 inline constexpr double cheap_product = 4;
+// Blocks for a sparse matrix, of so many entries a row at most, where few eigenvectors are wanted: the cache line that
+// an entry fetches is as dear for four columns as for eight, and a block that gains as much with half of the columns
+// needs half of the orthogonality. On random sparse matrices of dimension 4000 to 1e-8 and on ego-Facebook's low end
+// four take 0.7 to 0.8 of the time of eight; six lose their half line. With k = 30 eight win, and three or less cannot
+// tell a few eigenvalues that agree from more of them. Small matrices are soon spanned by any block.
+inline constexpr Index sparse_block = 4, most_for_sparse_block = 2 * sparse_block, least_for_sparse_block = 500;
+inline constexpr double sparse_row = 64;
+// and that many of them, about as many columns: ten take 5% more products.
+inline constexpr Index sparse_blocks_of_space = 14;
 // The columns of a Krylov space: so many blocks beyond what is kept, but at least twice that. Ten of them take a third
 // fewer products than five where the space is restarted often (random sparse matrices and a graph's Laplacian of
 // dimension 4000, to 1e-8: 952 for 1536 and 2320 for 3152); up to this dimension they cost less than 150 MB at k = 6.
@@ -158,8 +167,9 @@ inline constexpr Index roomy_dimension = 200000;
 // Blocks that may go beyond it where the end is near: a restart would cost more.
 inline constexpr Index spare_blocks = 3;
 // principal_subspace() takes a Krylov space where keeping it orthogonal costs up to so many times what its products
-// count: a sparse product runs at a fraction of the speed.
-inline constexpr double orthogonality_beside_product = 8;
+// count: a sparse product runs at a fraction of the speed. At 9, ten communities of 2,000 nodes take 5.0 ms to 1e-4
+// and 6.3 to 1e-8 by Krylov, 7.1 and 10 by the power iteration; of 20,000 nodes they take the same.
+inline constexpr double orthogonality_beside_product = 9;
 
 // ---- A Krylov space
 
@@ -169,8 +179,11 @@ inline constexpr double cosine_in_root_epsilon = 0.01, cosine_in_tolerance = 1e-
 inline constexpr double exhausted_in_epsilon = 1e3, exhausted_in_tolerance = 0.01;
 // Combining n columns into one rounds by so many epsilon sqrt(n).
 inline constexpr double combining = 8;
-// Looks: when this much of the way is expected to be done, at least 1 and at most 8 blocks later.
-inline constexpr double look_after = 0.7, most_blocks_to_look = 8;
+// Looks: when this much of the way is expected to be done, at least 1 and at most 8 blocks later. Where a product is
+// cheap (sparse_row) a look costs as much as a block or more, and it is one block after all of the way, 16 at most: the
+// adjacency of ego-Facebook to 1e-8 takes 5 looks in place of 8, the same blocks and a quarter less time; a dense
+// matrix of dimension 2000 would take up to a quarter more.
+inline constexpr double look_after = 0.7, most_blocks_to_look = 8, most_cheap_blocks_to_look = 16;
 // Wanted Ritz values that agree to five times what is asked for, within these, may be copies of which more are missing.
 inline constexpr double copies_in_goal = 5, copies_at_least = 1e-3, copies_at_most = 2e-2;
 // Multiply-adds below which a second thread is not awake in time; and rows, for the start block.
@@ -201,6 +214,10 @@ inline constexpr double above_all_residuals = 20, above_all = 1e-3;
 inline constexpr Index proof_interval = 4;
 // Blocks for which the Ritz value after the k-th is waited for before the two are said to agree.
 inline constexpr Index most_blocks_for_the_next = 50;
+// And for the proof that a gap which all residuals leave clear is one: the communities of a graph, k = 10 of 2,000
+// nodes, were ambiguous at 1e-4 in blocks of 8, and are proved 2 to 4 blocks later.
+inline constexpr Index most_blocks_for_a_clear_gap = 10;
+inline constexpr double clear_in_residuals = 8;
 
 // ---- Mixed precision
 

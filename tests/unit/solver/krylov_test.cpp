@@ -287,6 +287,38 @@ TEST(Krylov, EndsWithTheBestBasisWhereAProductIsNotFinite) {
   EXPECT_NEAR(result.residual, krylov_residual(planted.A, result.basis), 1e-12);
 }
 
+// Ten eigenvalues within half of their distance from the next could be more than a block of eight has found. That they
+// are not is proved, and so they are not called a cluster.
+TEST(BlockKrylov, TellsCommunitiesFromCopies) {
+  const NormalisedGraph<double> graph(planted_partition(2000, 10, 12, 2, 1));
+  for (const double tolerance : {1e-4, 1e-8}) {
+    const auto result = principal_subspace<double>(graph, krylov(10, tolerance));
+    EXPECT_EQ(result.status, Status::converged);
+    EXPECT_LT(result.certificate.sin_theta_bound, 1);
+    EXPECT_GE(result.certificate.nothing_missed_count, 10);
+  }
+}
+
+// Few entries a row and few eigenvectors: blocks of four, and still all copies of an eigenvalue.
+TEST(BlockKrylov, TakesNarrowBlocksOfSparseMatrices) {
+  CsrMatrix<double> A{.rows = 600, .cols = 600, .row_start = {0}};  // diagonal, nine copies of the largest
+  for (int i = 0; i < 600; ++i) {
+    A.columns.push_back(i);
+    A.values.push_back(i < 9 ? 2.0 : 1.0 / (1 + i));
+    A.row_start.push_back(i + 1);
+  }
+  const SparseSymmetric<double> diagonal(borrow(A));
+  const auto few = principal_subspace<double>(diagonal, krylov(3)),
+             all = principal_subspace<double>(diagonal, krylov(9));
+  EXPECT_EQ(few.products / few.passes, 4);
+  EXPECT_NE(few.status, Status::converged);  // three of nine are no space of their own
+  EXPECT_EQ(all.status, Status::converged);
+  EXPECT_NEAR(all.eigenvalues(8), 2, 1e-12);
+  const auto eight = principal_subspace<double>(diagonal, krylov(8));
+  EXPECT_EQ(eight.status, Status::ambiguous);
+  EXPECT_NEAR(eight.eigenvalues(7), 2, 1e-9);
+}
+
 TEST(ChooseMethod, TakesKrylovOnlyForExactDearProductsAndFreeOptions) {
   const auto planted = planted_spectrum(spectrum(300, inverse), 15);
   const DenseSymmetric<double> A(planted.A);
