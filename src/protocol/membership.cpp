@@ -16,7 +16,7 @@ using detail::ByteWriter;
 
 using Edge = std::pair<Index, Index>;
 
-constexpr const char* whose = "a message about the members";
+constexpr const char* about_members = "a message about the members";
 
 // Bytes of an edge, a standing and an acknowledgement; and of the counts.
 constexpr std::size_t edge_bytes = 8, standing_bytes = 25, acknowledgement_bytes = 12, counts_bytes = 4 + 3 * 8;
@@ -167,20 +167,20 @@ std::vector<std::byte> Membership::message() const {
 }
 
 Membership::Told Membership::read(std::span<const std::byte> message) const {
-  ByteReader reader({reinterpret_cast<const char*>(message.data()), message.size()}, whose);
+  ByteReader reader({reinterpret_cast<const char*>(message.data()), message.size()}, about_members);
   const auto agent = [&] {
     const auto i = reader.get<std::uint32_t>();
     if (i >= agents_.size())
-      throw CommunicationError(fmt::format("{} names agent {}: must lie in [0, {})", whose, i, agents_.size()));
+      throw CommunicationError(fmt::format("{} names agent {}: must lie in [0, {})", about_members, i, agents_.size()));
     return static_cast<Index>(i);
   };
   Told told{.ballot = reader.get<std::uint32_t>()};
   if (told.ballot == 0 || told.ballot > last_ballot)
-    throw CommunicationError(fmt::format("{} is of epoch {}: must lie in [1, {}]", whose, told.ballot, last_ballot));
+    throw CommunicationError(fmt::format("{} is of epoch {}: must lie in [1, {}]", about_members, told.ballot, last_ballot));
   for (std::size_t left = reader.count(edge_bytes); left > 0; --left) {
     const Index a = agent(), b = agent();
     if (a >= b || !edges_.contains({a, b}))
-      throw CommunicationError(fmt::format("{} takes out edge {}-{}: must be one of the network's", whose, a, b));
+      throw CommunicationError(fmt::format("{} takes out edge {}-{}: must be one of the network's", about_members, a, b));
     told.cuts.emplace_back(a, b);
   }
   for (std::size_t left = reader.count(standing_bytes); left > 0; --left) {
@@ -210,7 +210,7 @@ bool Membership::take(std::span<const std::byte> message) {
     const auto learn = [&](auto& known, const auto& value, Index who) {
       if (known && *known != value)
         throw CommunicationError(
-            fmt::format("{} has other words of agent {} in epoch {} than were heard before", whose, who, ballot_));
+            fmt::format("{} has other words of agent {} in epoch {} than were heard before", about_members, who, ballot_));
       news = news || !known;
       known = value;
     };

@@ -161,7 +161,11 @@ class Krylov {
     const double distance = std::max(std::log(now.residual / goal_.tolerance),
                                      goal_.sine > 0 ? std::log(now.sin_theta_estimate / goal_.sine) : 0.0);
     if (!(pace > 0)) return 1;
-    return static_cast<Index>(std::clamp(distance / pace + tuning::look_beyond, 1.0, tuning::most_blocks_to_look));
+    const double product = A_.facts().multiply_adds;
+    const bool cheap = product > 0 && product <= tuning::sparse_row * static_cast<double>(d_);
+    const double blocks = cheap ? distance / pace + 1 : tuning::look_after * distance / pace;
+    return static_cast<Index>(
+        std::clamp(blocks, 1.0, cheap ? tuning::most_cheap_blocks_to_look : tuning::most_blocks_to_look));
   }
 
   // ---- When to stop
@@ -181,8 +185,8 @@ class Krylov {
 
   std::optional<Status> judge() {
     if (shows_too_little() || !may_stop()) return std::nullopt;
-    const bool met = reached(), all = space_.complete();
     try_to_prove();
+    const bool met = reached(), all = space_.complete();
     const Index t = space_.blocks();
     if (!proved() && t < give_up_proof_ && !all) return std::nullopt;
     if (must_prove_ && !proved() && !all) return Status::iteration_limit;
