@@ -176,11 +176,13 @@ Membership::Told Membership::read(std::span<const std::byte> message) const {
   };
   Told told{.ballot = reader.get<std::uint32_t>()};
   if (told.ballot == 0 || told.ballot > last_ballot)
-    throw CommunicationError(fmt::format("{} is of epoch {}: must lie in [1, {}]", about_members, told.ballot, last_ballot));
+    throw CommunicationError(
+        fmt::format("{} is of epoch {}: must lie in [1, {}]", about_members, told.ballot, last_ballot));
   for (std::size_t left = reader.count(edge_bytes); left > 0; --left) {
     const Index a = agent(), b = agent();
     if (a >= b || !edges_.contains({a, b}))
-      throw CommunicationError(fmt::format("{} takes out edge {}-{}: must be one of the network's", about_members, a, b));
+      throw CommunicationError(
+          fmt::format("{} takes out edge {}-{}: must be one of the network's", about_members, a, b));
     told.cuts.emplace_back(a, b);
   }
   for (std::size_t left = reader.count(standing_bytes); left > 0; --left) {
@@ -209,8 +211,8 @@ bool Membership::take(std::span<const std::byte> message) {
   if (told.ballot == ballot_) {
     const auto learn = [&](auto& known, const auto& value, Index who) {
       if (known && *known != value)
-        throw CommunicationError(
-            fmt::format("{} has other words of agent {} in epoch {} than were heard before", about_members, who, ballot_));
+        throw CommunicationError(fmt::format("{} has other words of agent {} in epoch {} than were heard before",
+                                             about_members, who, ballot_));
       news = news || !known;
       known = value;
     };
