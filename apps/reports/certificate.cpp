@@ -118,8 +118,10 @@ std::string sine_text(const PowerFacts& power) {
 }
 
 std::string cluster_text(const Cluster& cluster) {
-  return fmt::format("eigenvalues {} to {}{}{} agree to {:.2g}", cluster.first, cluster.last,
-                     cluster.open ? " or more" : "", cluster.low ? " from the low end" : "", cluster.spread);
+  const std::string which = fmt::format("eigenvalues {} to {}{}{}", cluster.first, cluster.last,
+                                        cluster.open ? " or more" : "", cluster.low ? " from the low end" : "");
+  return std::isfinite(cluster.spread) ? fmt::format("{} agree to {:.2g}", which, cluster.spread)
+                                       : fmt::format("{} were not told apart", which);
 }
 
 std::string certificate_text(const PowerFacts& power, Index rank) {

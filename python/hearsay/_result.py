@@ -55,7 +55,7 @@ class Cluster:
     """It may go on beyond ``last``: the block ended there."""
     spread: float
     """The most by which two of them (of LM, their magnitudes) differ, residuals included, relative to
-    ``info.norm_seen``."""
+    ``info.norm_seen``; NaN where the space was too small to say."""
     sin_theta: float
     """Of the space of the first ``last`` eigenvectors, which k does not cut; NaN where that is not known."""
     kind: Word
@@ -65,7 +65,8 @@ class Cluster:
 
     def __str__(self) -> str:
         more, end = " or more" if self.open else "", " from the low end" if self.low else ""
-        return f"eigenvalues {self.first} to {self.last}{more}{end} agree to {self.spread:.2g}"
+        agree = "were not told apart" if np.isnan(self.spread) else f"agree to {self.spread:.2g}"
+        return f"eigenvalues {self.first} to {self.last}{more}{end} {agree}"
 
     def space(self) -> str:
         """One sentence on the space that k does not cut."""

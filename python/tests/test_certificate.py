@@ -163,6 +163,8 @@ def test_an_ambiguous_result_says_what_k_cuts_through():
     assert "eigenvalues 4 to 13 agree to 0.001, and k = 10 cuts through them" in ambiguous.why()
     assert "the space of the first 13 is certain to 2e-06 (bound)" in ambiguous.why()
     assert "eigenvalues 4 to 13 or more agree to 0.001" in str(certified(cluster=cut))
+    lost = hearsay.Cluster(first=4, last=13, open=True, spread=np.nan, sin_theta=np.nan, kind="unknown")
+    assert "eigenvalues 4 to 13 or more were not told apart" in str(certified(cluster=lost))
     assert "how right the space of the first 13 is, is unknown" in str(certified(cluster=cut))
 
 

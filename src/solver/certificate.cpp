@@ -229,6 +229,11 @@ namespace {
 // A larger space is offered as certain below this sine.
 constexpr double certain_sine = 0.01;
 
+// And where the first Ritz value below it has a residual below this part of its distance: what is left may be a share
+// in one more member of the cluster, whose sine that is. The adversary has a tenth that holds 0.09 of one (seed
+// 31415926).
+constexpr double settled_below_cluster = 0.01;
+
 // The same pairs with the most that rounding can hide.
 RitzPairs with_all_rounding(const Evidence& evidence) {
   const double rounding = evidence.rounding;
@@ -269,8 +274,10 @@ Cluster cluster_of(const Evidence& evidence, const RitzPairs& rounded) {
   const Index last = cluster.last;
   if (!cluster.open && last < evidence.d && last < pairs.size()) {
     cluster.sin_theta = sin_theta_estimate(pairs, last);
-    const bool known =
-        evidence.sound && estimated && cluster.sin_theta < certain_sine && believable(pairs, last, cluster.sin_theta);
+    const bool settled_below =
+        pairs.residuals(last) <= settled_below_cluster * (pairs.theta(last - 1) - pairs.theta(last));
+    const bool known = evidence.sound && estimated && settled_below && cluster.sin_theta < certain_sine &&
+                       believable(pairs, last, cluster.sin_theta);
     cluster.kind = known ? Knowledge::estimate : Knowledge::unknown;
     const double bound = evidence.exact && statement ? sine_bound(rounded, last, *statement) : nothing;
     if (bound < certain_sine) cluster.sin_theta = bound, cluster.kind = Knowledge::bound;
@@ -278,6 +285,10 @@ Cluster cluster_of(const Evidence& evidence, const RitzPairs& rounded) {
     cluster.sin_theta = 0;
     cluster.kind = Knowledge::bound;
   }
+  const bool unproved = !statement || !std::isfinite(statement->above);
+  // the space ends within the cluster: it may lack members of what lies above as well, which would move all places
+  if (cluster.last == pairs.size() && last < evidence.d && cluster.first > 1 && unproved)
+    cluster.spread = std::numeric_limits<double>::quiet_NaN();
   if (!estimated && !statement) {  // a start that was given, and taken at its word
     cluster.open = true;
     cluster.spread = std::numeric_limits<double>::quiet_NaN();

@@ -124,6 +124,8 @@ TEST(CertificateText, NamesTheClusterAndTheSpaceThatIsCertain) {
   expect_said(certificate_text(power, 10),
               "eigenvalues 4 to 13 or more agree to 0.001; how right the space of "
               "the first 13 is, is unknown\n");
+  power.certificate.cluster->spread = std::nan("");
+  expect_said(certificate_text(power, 10), "eigenvalues 4 to 13 or more were not told apart; how right the space of ");
 }
 
 TEST(Summary, OfAConvergedSolveSaysWhatWasMet) {
