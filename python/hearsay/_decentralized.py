@@ -176,7 +176,9 @@ class DecentralizedPCA(LinearProjection):
         bar = agents_bar_from(made.pop("error_bar"))
         info = decentralized_info_from(made, tolerance)
         squares = [_squares(shard, self.mean_, info.exponent) for shard in shards]
-        return self._take(info, bar, 0, samples, squares)
+        self._take(info, bar, 0, samples, squares)
+        warn_unless_converged(info)
+        return self
 
     def _settings(self) -> dict[str, Any]:
         """What an Agent is told, too."""
@@ -222,11 +224,13 @@ class DecentralizedPCA(LinearProjection):
             self.n_features_in_ = shard.shape[1]
             self.mean_ = result.mean
             squares = ranks.all(_squares(shard, self.mean_, result.info.exponent))
-            return self._take(result.info, result.error_bar, ranks.rank, result.n_samples, squares)
+            self._take(result.info, result.error_bar, ranks.rank, result.n_samples, squares)
+        warn_unless_converged(result.info, stacklevel=4)
+        return self
 
     def _take(
         self, info: DecentralizedInfo, bar: AgentsErrorBar | None, agent: int, samples: int, squares: list[float]
-    ) -> DecentralizedPCA:
+    ) -> None:
         self.error_bar_ = bar
         self.info_: DecentralizedInfo = info
         total = sum(squares) / (samples - 1 if self.center else samples)
@@ -244,8 +248,6 @@ class DecentralizedPCA(LinearProjection):
         self.status_ = info.status
         self.residual_ = info.residual
         self.history_ = info.history
-        warn_unless_converged(info)
-        return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:  # type: ignore[override]
         """The coordinates of every agent's samples, as a list of arrays; with ``comm``, of this rank's."""
