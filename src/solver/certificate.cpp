@@ -229,11 +229,6 @@ namespace {
 // A larger space is offered as certain below this sine.
 constexpr double certain_sine = 0.01;
 
-// And where the first Ritz value below it has a residual below this part of its distance: what is left may be a share
-// in one more member of the cluster, whose sine that is. The adversary has a tenth that holds 0.09 of one (seed
-// 31415926).
-constexpr double settled_below_cluster = 0.01;
-
 // The same pairs with the most that rounding can hide.
 RitzPairs with_all_rounding(const Evidence& evidence) {
   const double rounding = evidence.rounding;
@@ -273,12 +268,8 @@ Cluster cluster_of(const Evidence& evidence, const RitzPairs& rounded) {
   Cluster cluster = cluster_at(pairs, evidence.k, evidence.all);
   const Index last = cluster.last;
   if (!cluster.open && last < evidence.d && last < pairs.size()) {
-    cluster.sin_theta = sin_theta_estimate(pairs, last);
-    const bool settled_below =
-        pairs.residuals(last) <= settled_below_cluster * (pairs.theta(last - 1) - pairs.theta(last));
-    const bool known = evidence.sound && estimated && settled_below && cluster.sin_theta < certain_sine &&
-                       believable(pairs, last, cluster.sin_theta);
-    cluster.kind = known ? Knowledge::estimate : Knowledge::unknown;
+    // only as proved: where k cuts through a cluster, too much is unsettled below it for an estimate to be taken at its
+    // word. A Ritz value that seems at rest there may hold a share of one more member.
     const double bound = evidence.exact && statement ? sine_bound(rounded, last, *statement) : nothing;
     if (bound < certain_sine) cluster.sin_theta = bound, cluster.kind = Knowledge::bound;
   } else if (last == evidence.d) {

@@ -86,7 +86,6 @@ struct Evidence {
   Index k = 0, d = 0;
   bool exact = true;
   bool all = false;     ///< the pairs are all there are
-  bool sound = true;    ///< the start was random; else only what is proved counts
   double estimate = 1;  ///< of sin(theta_k); NaN where there is none
   std::optional<Statement> statement = {};
   double frobenius = 0;

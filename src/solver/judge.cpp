@@ -402,7 +402,6 @@ Evidence Judge<S>::evidence(double estimate) const {
                     .d = run_.d(),
                     .exact = exact,
                     .all = all,
-                    .sound = !run_.start_is_unsound(),
                     .estimate = estimate,
                     .frobenius = frobenius(),
                     .random_columns = state.start_norm > 0     ? state.start_columns

@@ -411,7 +411,6 @@ class Krylov {
                       .k = k_,
                       .d = d_,
                       .all = space_.complete(),
-                      .sound = !unsound,
                       .estimate = unknown_start ? not_known : history_.back().sin_theta_estimate,
                       .frobenius = space_.frobenius(k_),
                       .random_columns = space_.shadow().columns()};
