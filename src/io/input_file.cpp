@@ -33,6 +33,7 @@ struct InputFile::State {
   std::optional<std::string_view> built_in;  // in place of a descriptor
   std::size_t built_in_read = 0;
   std::uint64_t bound = unbounded;
+  bool regular = false;
   std::array<char, 64> head{};
   std::size_t head_size = 0;
   std::size_t head_read = 0;
@@ -59,7 +60,8 @@ struct InputFile::State {
     struct stat status {};
     if (::fstat(descriptor, &status) != 0) throw DataError(fmt::format("{}: {}", name, why_not(errno)));
     if (S_ISDIR(status.st_mode)) throw DataError(fmt::format("{}: is a directory, not a file", name));
-    if (S_ISREG(status.st_mode)) bound = static_cast<std::uint64_t>(status.st_size);
+    regular = S_ISREG(status.st_mode);
+    if (regular) bound = static_cast<std::uint64_t>(status.st_size);
   }
 
   void look_at_the_start(Content content) {
@@ -108,6 +110,26 @@ struct InputFile::State {
     return replayed + read_content(out.subspan(replayed));
   }
 
+  void skip(std::uint64_t bytes) {
+    const auto in_head = std::min<std::uint64_t>(bytes, head_size - head_read);
+    head_read += static_cast<std::size_t>(in_head);
+    bytes -= in_head;
+    if (regular && !gzip) {
+      const auto in_magic = std::min<std::uint64_t>(bytes, magic.size() - magic_read);
+      magic_read += static_cast<std::size_t>(in_magic);
+      if (::lseek(descriptor, static_cast<off_t>(bytes - in_magic), SEEK_CUR) < 0)
+        throw DataError(fmt::format("{}: cannot be read: {}", name, why_not(errno)));
+      return;
+    }
+    std::array<char, 1 << 14> unread;
+    while (bytes > 0) {
+      const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, unread.size()));
+      if (read_content(std::span(unread).first(part)) != part)
+        throw DataError(fmt::format("{}: ends within what was to be left out", name));
+      bytes -= part;
+    }
+  }
+
   void rewind() {
     if (!built_in && ::lseek(descriptor, 0, SEEK_SET) != 0)
       throw DataError(fmt::format("{}: cannot be read a second time", name));
@@ -129,6 +151,7 @@ InputFile& InputFile::operator=(InputFile&&) noexcept = default;
 InputFile::~InputFile() = default;
 
 std::size_t InputFile::read(std::span<char> buffer) { return state_->read(buffer); }
+void InputFile::skip(std::uint64_t bytes) { state_->skip(bytes); }
 void InputFile::rewind() { state_->rewind(); }
 const std::string& InputFile::name() const { return state_->name; }
 std::string_view InputFile::head() const { return {state_->head.data(), state_->head_size}; }

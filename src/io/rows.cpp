@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <vector>
 
 #include "hearsay/error.hpp"
@@ -13,11 +15,21 @@
 namespace hearsay::io {
 namespace {
 
+// As it lies on the disk; 0 of a pipe, and of a file that the library carries.
+std::uint64_t stored_bytes(const InputFile& file) {
+  std::error_code none;
+  if (!std::filesystem::is_regular_file(file.name(), none)) return 0;
+  const std::uintmax_t bytes = std::filesystem::file_size(file.name(), none);
+  return none ? 0 : bytes;
+}
+
 class TableRows final : public RowSource<double> {
  public:
   TableRows(InputFile file, const TableOptions& options) : file_(std::move(file)), reader_(source_of(file_), options) {}
 
   Index cols() const override { return reader_.layout().cols(); }
+  std::uint64_t bytes_per_pass() const override { return stored_bytes(file_); }
+  std::string name() const override { return file_.name(); }
 
   void rewind() override {
     file_.rewind();
@@ -55,6 +67,9 @@ class NpyRows final : public RowSource<double> {
   }
 
   Index cols() const override { return header_.cols - (label_ >= 0 ? 1 : 0); }
+  std::optional<Index> rows() const override { return header_.rows; }
+  std::uint64_t bytes_per_pass() const override { return stored_bytes(file_); }
+  std::string name() const override { return file_.name(); }
 
   void rewind() override {
     file_.rewind();
@@ -75,6 +90,13 @@ class NpyRows final : public RowSource<double> {
     }
     if (count > 0 && rows_read_ == header_.rows) require_npy_end(source_);
     return count;
+  }
+
+  Index skip(Index count) override {
+    const Index skipped = std::clamp<Index>(count, 0, header_.rows - rows_read_);
+    file_.skip(static_cast<std::uint64_t>(skipped) * row_bytes_);
+    rows_read_ += skipped;
+    return skipped;
   }
 
  private:

@@ -29,6 +29,10 @@ class HEARSAY_API InputFile {
   /// Fills the front of `buffer` and says how many bytes; fewer than asked for only at the end of the file.
   std::size_t read(std::span<char> buffer);
 
+  /// Leaves out the next bytes of the content: without reading them where the file is a plain one, which may then end
+  /// before; DataError where another ends before.
+  void skip(std::uint64_t bytes);
+
   /// Back to the first byte. A pipe cannot go back: DataError.
   void rewind();
 

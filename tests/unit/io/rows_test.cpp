@@ -59,6 +59,40 @@ TEST(Rows, StartAgainFromTheMiddle) {
   EXPECT_EQ(block, (Block<double>(2, 2) << 1, 2, 3, 4).finished());
 }
 
+TEST(Rows, SayWhatTheyKnowBeforeThePass) {
+  const test::TempDir dir;
+  const Block<double> values = Block<double>::Random(300, 4);
+  write_npy(dir / "a.npy", values);
+  write_table_csv(dir / "a.csv", values);
+  const auto npy = open_rows(dir / "a.npy"), table = open_rows(dir / "a.csv");
+
+  EXPECT_EQ(npy->rows(), 300);
+  EXPECT_EQ(table->rows(), std::nullopt) << "nobody counted the lines";
+  EXPECT_EQ(npy->bytes_per_pass(), test::slurp(dir / "a.npy").size());
+  EXPECT_EQ(table->bytes_per_pass(), test::slurp(dir / "a.csv").size());
+  EXPECT_EQ(npy->name(), (dir / "a.npy").string());
+}
+
+TEST(Rows, LeaveOutAsManyAsAskedFor) {
+  const test::TempDir dir;
+  const Block<double> values = Block<double>::Random(1000, 7);
+  write_npy(dir / "a.npy", values);
+  write_table_csv(dir / "a.csv", values);
+  dir.file("b.npy.gz", gzipped(test::slurp(dir / "a.npy")));
+  for (const char* name : {"a.npy", "a.csv", "b.npy.gz"})
+    for (const Index count : {0, 1, 700, 1000}) {
+      const auto rows = open_rows(dir / name);
+      Block<double> first(3, 7);
+      ASSERT_EQ(rows->skip(count), count) << name;
+      EXPECT_EQ(gather(*rows, 64), values.bottomRows(1000 - count)) << name << ' ' << count;
+      EXPECT_EQ(rows->skip(5), 0) << name << ": the end is the end";
+      rows->rewind();
+      ASSERT_EQ(rows->read(first), 3);
+      EXPECT_EQ(first, values.topRows(3)) << name;
+      EXPECT_EQ(rows->skip(2000), 997) << name;
+    }
+}
+
 TEST(Rows, LeaveTheLabelColumnOut) {
   const test::TempDir dir;
   write_npy(dir / "a.npy", (Block<double>(2, 3) << 1, 9, 2, 3, 9, 4).finished());
