@@ -46,7 +46,8 @@ endfunction()
 function(hearsay_library name)
   hearsay_target(${name} LIBRARY)
   set_target_properties(${name} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
-    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+    DEFINE_SYMBOL "")  # nothing asks for it, and without it shared and static libraries have the same object files
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # that a class it shows has members of Eigen's hidden types; they are hidden on purpose
     target_compile_options(${name} PRIVATE -Wno-attributes)

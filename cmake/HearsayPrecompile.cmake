@@ -1,6 +1,6 @@
 # Headers of others, read once a target rather than once a file: about a second of each file's compile time. The presets
 # for working on hearsay ask for it. Nobody else's build does, so that every file still has to include what it uses: the
-# release preset, the fuzzers and the Python package compile without.
+# release preset and the Python package compile without.
 option(HEARSAY_PRECOMPILE "Precompile the headers of Eigen, fmt and others" OFF)
 
 set(HEARSAY_PRECOMPILED <Eigen/Core> <fmt/format.h> <algorithm> <cmath> <functional> <limits> <memory> <optional> <span>

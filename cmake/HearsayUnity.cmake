@@ -1,6 +1,6 @@
 # Files of one folder compiled together, a few at a time: what they all include is read once, and a template that several
-# of them use is written out once. The presets dev and demo ask for it. No other build does, so that every file still has to
-# stand alone: the other presets, users and the Python package compile them one by one.
+# of them use is written out once. The presets dev, demo, sanitize and fuzz ask for it. No other build does, so that every file
+# still has to stand alone: users, release and the Python package compile them one by one.
 option(HEARSAY_UNITY "Compile files of the same folder together" OFF)
 
 # hearsay_unity(name): eight files of a folder together at most; a file with a UNITY_GROUP of its own stays in that. The

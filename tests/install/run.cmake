@@ -94,16 +94,19 @@ elseif(FLAGS MATCHES "sanitize")
   message(STATUS "left out: the libraries would be compiled again under the sanitizers; the build of the tests does it")
   return()
 endif()
+# Compiled as this build was, in a directory as deep: ccache, where it is, then has every object file already.
+set(SHARED_DIR ${BUILD_DIR}-shared)
+set(shared -G ${GENERATOR} -S ${HEARSAY_DIR} -B ${SHARED_DIR} -DCMAKE_CXX_COMPILER=${CXX} -DBUILD_SHARED_LIBS=ON
+  -DHEARSAY_PRECOMPILE=ON -DHEARSAY_UNITY=ON -DHEARSAY_WARNINGS_AS_ERRORS=ON -DCMAKE_SHARED_LINKER_FLAGS=-Wl,--no-undefined
+  -DHEARSAY_BUILD_APPS=OFF -DHEARSAY_BUILD_TESTS=OFF -DCMAKE_BUILD_TYPE=RelWithDebInfo
+  "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=${FLAGS}")
 set(FLAGS "-O1")
-set(shared -G ${GENERATOR} -S ${HEARSAY_DIR} -B ${WORK_DIR}/build -DCMAKE_CXX_COMPILER=${CXX} -DBUILD_SHARED_LIBS=ON
-  -DHEARSAY_PRECOMPILE=ON -DHEARSAY_UNITY=ON -DCMAKE_SHARED_LINKER_FLAGS=-Wl,--no-undefined -DHEARSAY_BUILD_APPS=OFF
-  -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=${FLAGS}")
 
 # The core needs neither zlib nor OpenSSL nor libcurl, and its user not even fmt.
 set(without -DCMAKE_DISABLE_FIND_PACKAGE_ZLIB=ON -DCMAKE_DISABLE_FIND_PACKAGE_OpenSSL=ON -DCMAKE_DISABLE_FIND_PACKAGE_CURL=ON)
 run(${CMAKE_COMMAND} ${shared} ${without} -DHEARSAY_BUILD_IO=OFF -DHEARSAY_BUILD_DATASETS=OFF -DHEARSAY_BUILD_MPI=OFF)
-run(${CMAKE_COMMAND} --build ${WORK_DIR}/build)
-run(${CMAKE_COMMAND} --install ${WORK_DIR}/build --prefix ${WORK_DIR}/core_prefix)
+run(${CMAKE_COMMAND} --build ${SHARED_DIR})
+run(${CMAKE_COMMAND} --install ${SHARED_DIR} --prefix ${WORK_DIR}/core_prefix)
 outside(${WORK_DIR}/core_prefix ${WORK_DIR}/core_outside ${without} -DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON)
 
 list(TRANSFORM without REPLACE "=ON" "=OFF")
@@ -112,8 +115,8 @@ if(MPIEXEC)
   set(mpi ON)
 endif()
 run(${CMAKE_COMMAND} ${shared} ${without} -DHEARSAY_BUILD_IO=ON -DHEARSAY_BUILD_DATASETS=ON -DHEARSAY_BUILD_MPI=${mpi})
-run(${CMAKE_COMMAND} --build ${WORK_DIR}/build)
-run(${CMAKE_COMMAND} --install ${WORK_DIR}/build --prefix ${WORK_DIR}/prefix)
+run(${CMAKE_COMMAND} --build ${SHARED_DIR})
+run(${CMAKE_COMMAND} --install ${SHARED_DIR} --prefix ${WORK_DIR}/prefix)
 outside(${WORK_DIR}/prefix ${WORK_DIR}/outside -DHEARSAY_SETTINGS=${joined_settings})
 with_settings(${WORK_DIR}/prefix ${WORK_DIR}/outside)
 run(${WORK_DIR}/outside/outside ${WORK_DIR}/outside.npy)
