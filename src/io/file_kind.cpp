@@ -1,8 +1,11 @@
 #include "io/file_kind.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 
+#include "hearsay/error.hpp"
 #include "io/npy_format.hpp"
 
 namespace hearsay::io {
@@ -23,11 +26,18 @@ FileKind kind_of(const InputFile& file) {
   if (extension == ".gz") extension = lower_extension(path.stem());
   if (extension == ".npy") return FileKind::npy;
   if (extension == ".mtx") return FileKind::matrix_market;
+  if (extension == ".bed") return FileKind::bed;
   for (const char* known : {".csv", ".tsv", ".txt", ".data"})
     if (extension == known) return FileKind::table;
   if (file.head().starts_with(npy_magic)) return FileKind::npy;
   if (file.head().starts_with("%%MatrixMarket")) return FileKind::matrix_market;
+  if (file.head().starts_with(bed_magic)) return FileKind::bed;
   return FileKind::table;
+}
+
+void refuse_bed(const InputFile& file) {
+  throw InvalidArgument(
+      fmt::format("{}: holds genotypes (PLINK), which only hearsay pca takes, in memory and without --stream", file.name()));
 }
 
 }  // namespace hearsay::io

@@ -1,13 +1,21 @@
 // Which parser a file is for.
 #pragma once
 
+#include <string_view>
+
 #include "hearsay/io/file.hpp"
 
 namespace hearsay::io {
 
-enum class FileKind { table, npy, matrix_market };
+enum class FileKind { table, npy, matrix_market, bed };
+
+/// Of PLINK's .bed: two bytes, and the third for SNP by SNP. No text begins so.
+inline constexpr std::string_view bed_magic = "\x6c\x1b\x01";
 
 /// By the extension, .gz set aside; by the first bytes where the extension is not one of ours.
 FileKind kind_of(const InputFile& file);
+
+/// For readers of tables.
+[[noreturn]] void refuse_bed(const InputFile& file);
 
 }  // namespace hearsay::io

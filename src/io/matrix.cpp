@@ -52,6 +52,8 @@ Data read_data(const std::filesystem::path& path, const TableOptions& options) {
       return data_from(read_npy_from(source_of(file), options), options, file.name());
     case FileKind::matrix_market:
       return data_from(read_matrix_market_from(source_of(file)), options, file.name());
+    case FileKind::bed:
+      refuse_bed(file);
     case FileKind::table:
       break;
   }

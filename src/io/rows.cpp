@@ -138,6 +138,8 @@ std::unique_ptr<RowSource<double>> open_rows(const std::filesystem::path& path, 
     case FileKind::matrix_market:
       throw InvalidArgument(
           fmt::format("{}: a Matrix Market file cannot be read row by row; use .csv or .npy", file.name()));
+    case FileKind::bed:
+      refuse_bed(file);
     case FileKind::table:
       break;
   }

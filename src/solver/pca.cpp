@@ -11,24 +11,13 @@
 #include "hearsay/qr.hpp"
 #include "hearsay/subspace.hpp"
 #include "hearsay/threads.hpp"
-#include "solver/certificate.hpp"
-#include "solver/extract.hpp"
 #include "solver/power.hpp"
+#include "solver/samples_side.hpp"
 #include "solver/tuning.hpp"
 
 namespace hearsay {
 
 namespace {
-
-// sqrt(divisor * eigenvalue), with the eigenvalues' power of two halved rather than squared away.
-template <class S>
-Vector<S> singular_values(const PowerResult<S>& power, double divisor) {
-  const int odd = power.exponent & 1, half = (power.exponent - odd) / 2;
-  return power.eigenvalues.unaryExpr([=](S eigenvalue) {
-    const double variance = std::max(0.0, static_cast<double>(eigenvalue));
-    return static_cast<S>(std::ldexp(std::sqrt(std::ldexp(variance, odd)) * std::sqrt(divisor), half));
-  });
-}
 
 template <class S>
 CovarianceOptions covariance_options(const PcaOptions<S>& options) {
@@ -62,33 +51,6 @@ PowerResult<S> solve(const Covariance& A, const PcaOptions<S>& options, const Ho
   return principal_subspace<S>(noisy(A, options.noise), options.power, hooks);
 }
 
-// A second solve that starts at X, told as the continuation of the first.
-template <class S>
-PowerResult<S> refined_from(const PowerResult<S>& first, const Block<S>& X, OperatorRef<S> A,
-                            const PowerOptions& options, const Hooks<S>& hooks) {
-  const auto later = [&first](HistoryEntry entry) {
-    entry.t += first.iterations;
-    return entry;
-  };
-  Hooks<S> from_here;
-  from_here.start = &X;
-  from_here.reference = hooks.reference;
-  if (hooks.observe)
-    from_here.observe = [&](const Iteration<S>& now) {
-      const HistoryEntry entry = later(now.entry);
-      return hooks.observe(
-          {.entry = entry, .X = now.X, .basis = now.basis, .shift = now.shift, .cooling = now.cooling});
-    };
-  PowerResult<S> again = detail::subspace_from<S>(A, options, from_here, detail::known_from<S>(first));
-  again.iterations += first.iterations;
-  again.products += first.products;
-  again.passes += first.passes;
-  std::vector<HistoryEntry> history = first.history;
-  for (const HistoryEntry& entry : again.history) history.push_back(later(entry));
-  again.history = std::move(history);
-  return again;
-}
-
 template <class S>
 PcaOptions<S> with_wish(PcaOptions<S> options) {
   options.power.tolerance = tolerance_of<S>(options.power);  // which a wish does not loosen
@@ -107,26 +69,12 @@ void accept_what_met_the_tolerance(PowerResult<S>& result, const PcaOptions<S>& 
   result.noise_floor = std::numeric_limits<double>::quiet_NaN();
 }
 
-// A certificate of the samples' side, for the residual that was measured on the features'.
-template <class S>
-void carry_over(double residual, PowerResult<S>& result) {
-  Certificate& certificate = result.certificate;
-  const double before = certificate.residual + certificate.rounding, now = residual + certificate.rounding;
-  const double grown = before > 0 ? std::max(1.0, now / before) : 1.0;
-  certificate.residual = residual;
-  certificate.sin_theta_bound *= grown;
-  certificate.sin_theta_estimate = std::min(1.0, certificate.sin_theta_estimate * grown);
-  result.sin_theta_estimate = std::min(1.0, result.sin_theta_estimate * grown);
-}
-
 // Mean, matrix, solve and variances together take less time than a second thread may need to wake up.
 bool is_small(Index samples, Index features) {
   const auto m = static_cast<double>(samples), d = static_cast<double>(features);
   return m * d * std::min(m, d) < detail::tuning::small_solve;
 }
 
-// The samples' side: Phi Phi' v = lambda v gives the component Phi'v / ||Phi'v||. The claim is measured anew on the
-// features' side; where the way back lost accuracy (tiny eigenvalues), a few iterations there restore it.
 template <class S>
 PowerResult<S> solve_by_samples(const BorrowedBlock<S>& data, const DenseCovariance<S>& A, CovarianceOptions covariance,
                                 const PcaOptions<S>& options, const Hooks<S>& hooks, bool& formed) {
@@ -134,21 +82,7 @@ PowerResult<S> solve_by_samples(const BorrowedBlock<S>& data, const DenseCovaria
   const DenseCovariance<S> samples_side(data, covariance);
   PowerResult<S> result = principal_subspace<S>(samples_side, options.power, hooks);
   formed = samples_side.formed();
-
-  Block<S> X(A.dim(), options.power.rank);
-  samples_side.to_features(result.basis, X);
-  detail::Extracted<S> measured = detail::measure<S>(A, X, 0);
-  if (result.status == Status::converged && !(measured.residual <= tolerance_of<S>(options.power)))
-    return refined_from<S>(result, X, A, options.power, hooks);
-  result.products += X.cols();
-  ++result.passes;
-  canonical_signs<S>(measured.V);
-  result.basis = std::move(measured.V);
-  result.eigenvalues = measured.theta.cwiseMax(S(0)).unaryExpr(
-      [e = A.facts().exponent - result.exponent](S theta) { return std::ldexp(theta, e); });
-  result.residual = measured.residual;
-  carry_over(std::ldexp(measured.absolute_residual, A.facts().exponent - result.exponent), result);
-  return result;
+  return detail::on_features_side<S>(std::move(result), A, samples_side, options.power, hooks);
 }
 
 }  // namespace
@@ -168,7 +102,7 @@ PcaResult<S> pca(const BorrowedBlock<S>& data, const PcaOptions<S>& asked, const
   if (asked.wished_accuracy) accept_what_met_the_tolerance<S>(result.power, asked);
   result.formed = result.formed || A.formed();
   take_columns<S>(A, data.rows(), result);
-  result.singular_values = singular_values<S>(result.power, A.divisor());
+  result.singular_values = detail::singular_values<S>(result.power, A.divisor());
   result.total_variance = std::ldexp(A.total_variance(), A.facts().exponent - result.power.exponent);
   return result;
 }
@@ -187,7 +121,7 @@ PcaResult<S> pca(const CsrView<S>& data, const PcaOptions<S>& asked, const Hooks
   result.power = solve<S>(A, options, hooks);
   if (asked.wished_accuracy) accept_what_met_the_tolerance<S>(result.power, asked);
   take_columns<S>(A, data.rows, result);
-  result.singular_values = singular_values<S>(result.power, A.divisor());
+  result.singular_values = detail::singular_values<S>(result.power, A.divisor());
   result.total_variance = A.total_variance();
   return result;
 }
