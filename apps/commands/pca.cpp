@@ -6,9 +6,11 @@
 #include "commands/solve.hpp"
 #include "files/convert.hpp"
 #include "files/delivery.hpp"
+#include "files/genotypes.hpp"
 #include "files/inputs.hpp"
 #include "files/outputs.hpp"
 #include "files/samples.hpp"
+#include "hearsay/solve_genotypes.hpp"
 #include "reports/report.hpp"
 #include "reports/run_page.hpp"
 
@@ -23,6 +25,8 @@ struct Analysis {
   SampleFacts facts = {};
   Block<double> scores = {};
   PageData page = {};
+  std::vector<std::string> component_names = {};  // of columns, where rows have names, too
+  std::vector<io::RowNames> feature_names = {}, sample_names = {};
 };
 
 bool wants_scores(const Job& job) { return !job.scores.empty() || !job.report.empty(); }
@@ -97,6 +101,34 @@ Analysis analyse_samples(const Job& job) {
   return made;
 }
 
+// The file stays as it is, two bits a call.
+Analysis analyse_genotypes(const Job& job) {
+  const io::BedFile file(locate_input(job.input));
+  const GenotypeView data = file.view();
+  const GenotypeCounts counts = count_calls(data);
+  const WatchedRequest request(job, data.snps);
+  PcaSolution<double> solution = solve_pca(data, counts, request);
+  Block<double> scores;
+  if (wants_scores(job)) {
+    scores.resize(data.samples, solution.pca.power.basis.cols());
+    GenotypeCovariance<double>(data, counts).scores(solution.pca.power.basis, scores);
+    if (job.whiten) whiten<double>(scores, solution.pca);
+  }
+  Analysis made = analysed(job, data.snps, request, std::move(solution));
+  made.scores = std::move(scores);
+  made.component_names = names_of_components(made.outcome.power.basis.cols());
+  made.feature_names = names_of_snps(file);
+  made.sample_names = names_of_samples(file);
+  made.facts.features = made.feature_names.front().names;
+  made.page = {.groups = made.sample_names.front().names, .group_name = "family", .features = made.facts.features};
+  return made;
+}
+
+Analysis analysed_job(const Job& job, bool genotypes) {
+  if (genotypes) return analyse_genotypes(job);
+  return job.stream ? analyse_stream(job) : analyse_samples(job);
+}
+
 // Rows that were left out have no place in a picture.
 PageData page_of(const Job& job, const Analysis& analysis) {
   PageData page = analysis.page;
@@ -117,15 +149,17 @@ PageData page_of(const Job& job, const Analysis& analysis) {
 
 int run_pca(Job job) {
   refuse_without_dp(job);
+  const bool genotypes = takes_genotypes(job);
+  if (genotypes) require_options_of_genotypes(job);
   if (job.given.contains("dp")) return run_private_pca(std::move(job));
   check(job);
   check_outputs(job);
-  const Analysis analysis = job.stream ? analyse_stream(job) : analyse_samples(job);
+  const Analysis analysis = analysed_job(job, genotypes);
   job.solve.power.rank = analysis.outcome.power.basis.cols();  // as it was found, where a rule was given
 
   Delivery delivery;
-  delivery.block(job.components, analysis.outcome.power.basis);
-  delivery.block(job.scores, analysis.scores);
+  delivery.block(job.components, analysis.outcome.power.basis, analysis.component_names, analysis.feature_names);
+  delivery.block(job.scores, analysis.scores, analysis.component_names, analysis.sample_names);
   const Report report{job, analysis.dimension, analysis.outcome, analysis.facts};
   delivery.text(job.report, [&] { return run_page(report, page_of(job, analysis)); });
   return deliver(delivery, report);
@@ -138,7 +172,7 @@ void add_pca(CLI::App& root, Action& action) {
               {.name = "pca",
                .summary = "Principal components of a table of samples",
                .input = "DATA",
-               .input_help = "Samples in rows: .csv .tsv .txt .npy .mtx, each also .gz; or the name of a data set",
+               .input_help = "Samples in rows: .csv .tsv .txt .npy .mtx, each also .gz; genotypes: .bed; or a data set",
                .footer = "Examples:\n"
                          "  hearsay pca measurements.csv -k 5 --components basis.npy --scores scores.csv\n"
                          "  hearsay pca digits -k 10 --json -\n"
@@ -146,6 +180,7 @@ void add_pca(CLI::App& root, Action& action) {
                          "  hearsay pca table.csv -k 0.95 --json result.json --components basis.npy\n"
                          "  hearsay pca huge.npy -k 20 --stream --checkpoint huge.ckpt --tolerance 1e-6\n"
                          "  hearsay pca huge.npy -k 20 --stream --batch 10000\n"
+                         "  hearsay pca genotypes.bed -k 10 --scores scores.csv\n"
                          "  hearsay pca patients.csv -k 5 --dp 1,1e-6 --row-norm 10",
                .options = in_pca},
               run_pca);

@@ -22,6 +22,11 @@ void Delivery::block(const std::filesystem::path& path, const Block<double>& val
   attempt([&] { write_block(path, values); });
 }
 
+void Delivery::block(const std::filesystem::path& path, const Block<double>& values,
+                     const std::vector<std::string>& columns, const std::vector<io::RowNames>& rows) {
+  attempt([&] { write_block(path, values, columns, rows); });
+}
+
 void Delivery::text(const std::filesystem::path& path, const std::string& text) {
   if (!path.empty()) attempt([&] { write_text(path, text); });
 }

@@ -8,6 +8,7 @@
 
 #include "commands/terminal.hpp"
 #include "hearsay/block.hpp"
+#include "hearsay/io/table.hpp"
 #include "reports/report.hpp"
 
 namespace hearsay::app {
@@ -18,6 +19,8 @@ class Delivery {
  public:
   /// .npy or .csv, by the ending; nothing when the path is empty, as below.
   void block(const std::filesystem::path& path, const Block<double>& values);
+  void block(const std::filesystem::path& path, const Block<double>& values, const std::vector<std::string>& columns,
+             const std::vector<io::RowNames>& rows);
   void text(const std::filesystem::path& path, const std::string& text);
   /// Made only where it is wanted.
   void text(const std::filesystem::path& path, const std::function<std::string()>& make);

@@ -7,6 +7,7 @@
 
 #include "files/run_files.hpp"
 #include "hearsay/error.hpp"
+#include "hearsay/io/bed.hpp"
 #include "hearsay/io/built_in.hpp"
 #include "hearsay/io/file.hpp"
 #include "hearsay/io/npy.hpp"
@@ -149,6 +150,10 @@ std::string configuration(const Job& job) {
   const io::Dataset* dataset = dataset_named(job.input);
   std::vector<std::filesystem::path> files{locate_input(job.input)};
   if (dataset != nullptr) files = io::locate(*dataset, directory_of(*dataset)).paths;
+  if (io::is_bed(files.front())) {
+    const io::BedPaths paths = io::bed_paths(files.front());
+    files.insert(files.end(), {paths.bim, paths.fam});
+  }
   text += fmt::format(" input={}", files.front().filename().string());
   if (!job.start.empty()) files.push_back(job.start);
   if (!job.row_weights.empty()) files.push_back(job.row_weights);

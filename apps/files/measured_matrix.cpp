@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "files/convert.hpp"
+#include "files/genotypes.hpp"
 #include "files/inputs.hpp"
 #include "files/run_files.hpp"
 #include "files/samples.hpp"
@@ -61,8 +62,23 @@ class OfSamples : public MeasuredMatrix {
   std::unique_ptr<SparseCovariance<double>> sparse_;
 };
 
+class OfGenotypes : public MeasuredMatrix {
+ public:
+  OfGenotypes(const std::filesystem::path& path, int exponent)
+      : file_(path), counts_(count_calls(file_.view())), A_(file_.view(), counts_) {
+    exponent_ = exponent;
+  }
+  OperatorRef<double> reference() const override { return A_; }
+
+ private:
+  io::BedFile file_;
+  GenotypeCounts counts_;
+  GenotypeCovariance<double> A_;
+};
+
 // Entries that were filled in by EM are not filled in once more.
 std::unique_ptr<MeasuredMatrix> of_samples(const Job& job, int exponent) {
+  if (takes_genotypes(job)) return std::make_unique<OfGenotypes>(locate_input(job.input), exponent);
   if (job.missing == Missing::em) return nullptr;
   Samples samples = load_weighted_samples(job);
   return std::make_unique<OfSamples>(in_double(samples.data), job, exponent, std::move(samples.weights));

@@ -44,12 +44,15 @@ void check_outputs(const Job& job) {
   }
 }
 
-void write_block(const std::filesystem::path& path, const Block<double>& values) {
+void write_block(const std::filesystem::path& path, const Block<double>& values) { write_block(path, values, {}, {}); }
+
+void write_block(const std::filesystem::path& path, const Block<double>& values,
+                 const std::vector<std::string>& columns, const std::vector<io::RowNames>& rows) {
   if (path.empty()) return;
   if (path.extension() == ".npy")
     io::write_npy(path, values);
   else
-    io::write_table_csv(path, values);
+    io::write_table_csv(path, values, columns, rows);
 }
 
 void write_text(const std::filesystem::path& path, const std::string& text) {

@@ -5,6 +5,7 @@
 
 #include "commands/job.hpp"
 #include "hearsay/block.hpp"
+#include "hearsay/io/table.hpp"
 #include "reports/report.hpp"
 
 namespace hearsay::app {
@@ -15,6 +16,9 @@ void check_outputs(const Job& job);
 
 /// .npy or .csv, by the ending; nothing when the path is empty.
 void write_block(const std::filesystem::path& path, const Block<double>& values);
+/// With the names of columns and rows, where it is .csv.
+void write_block(const std::filesystem::path& path, const Block<double>& values,
+                 const std::vector<std::string>& columns, const std::vector<io::RowNames>& rows);
 
 /// To the file or, for "-", to standard output; nothing when the path is empty.
 void write_json(const std::filesystem::path& path, const Json& json);

@@ -11,6 +11,7 @@
 #include "files/inputs.hpp"
 #include "hearsay/datasets.hpp"
 #include "hearsay/error.hpp"
+#include "hearsay/io/bed.hpp"
 #include "hearsay/io/built_in.hpp"
 #include "hearsay/io/shards.hpp"
 
@@ -98,6 +99,10 @@ std::vector<RunFile> data_files(const Job& job, const std::string& input) {
   std::vector<RunFile> files;
   if (input.empty()) return files;
   if (is_there(input)) {
+    if (job.command == "pca" && io::is_bed(input)) {
+      const io::BedPaths paths = io::bed_paths(input);
+      return {{"input", paths.bed}, {"input", paths.bim}, {"input", paths.fam}};
+    }
     if (job.command != "decentralized" || !is_folder(input)) return {{"input", input}};
     for (const fs::path& file : io::shard_files(input)) files.push_back({"input", file});
     return files;

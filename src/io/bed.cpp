@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <fstream>
 #include <span>
 #include <system_error>
 
@@ -98,10 +99,12 @@ BedPaths bed_paths(const std::filesystem::path& bed) {
 }
 
 bool is_bed(const std::filesystem::path& path) {
-  if (path.extension() == ".bed") return true;
   std::error_code unknown;
-  if (!std::filesystem::is_regular_file(path, unknown) || std::filesystem::file_size(path, unknown) == 0) return false;
-  return kind_of(InputFile(path)) == FileKind::bed;
+  if (const auto known = kind_by_name(path)) return known == FileKind::bed;
+  if (!std::filesystem::is_regular_file(path, unknown)) return false;
+  std::array<char, bed_magic.size()> start{};
+  std::ifstream file(path, std::ios::binary);
+  return file.read(start.data(), start.size()) && std::string_view(start.data(), start.size()) == bed_magic;
 }
 
 std::vector<Sample> read_fam(const std::filesystem::path& path) {

@@ -20,8 +20,7 @@ std::string lower_extension(const std::filesystem::path& path) {
 
 }  // namespace
 
-FileKind kind_of(const InputFile& file) {
-  const std::filesystem::path path = file.name();
+std::optional<FileKind> kind_by_name(const std::filesystem::path& path) {
   std::string extension = lower_extension(path);
   if (extension == ".gz") extension = lower_extension(path.stem());
   if (extension == ".npy") return FileKind::npy;
@@ -29,6 +28,11 @@ FileKind kind_of(const InputFile& file) {
   if (extension == ".bed") return FileKind::bed;
   for (const char* known : {".csv", ".tsv", ".txt", ".data"})
     if (extension == known) return FileKind::table;
+  return std::nullopt;
+}
+
+FileKind kind_of(const InputFile& file) {
+  if (const auto known = kind_by_name(file.name())) return *known;
   if (file.head().starts_with(npy_magic)) return FileKind::npy;
   if (file.head().starts_with("%%MatrixMarket")) return FileKind::matrix_market;
   if (file.head().starts_with(bed_magic)) return FileKind::bed;

@@ -1,6 +1,8 @@
 // Which parser a file is for.
 #pragma once
 
+#include <filesystem>
+#include <optional>
 #include <string_view>
 
 #include "hearsay/io/file.hpp"
@@ -11,6 +13,9 @@ enum class FileKind { table, npy, matrix_market, bed };
 
 /// Of PLINK's .bed: two bytes, and the third for SNP by SNP. No text begins so.
 inline constexpr std::string_view bed_magic = "\x6c\x1b\x01";
+
+/// By the extension alone, .gz set aside; nothing where it is none of ours.
+std::optional<FileKind> kind_by_name(const std::filesystem::path& path);
 
 /// By the extension, .gz set aside; by the first bytes where the extension is not one of ours.
 FileKind kind_of(const InputFile& file);

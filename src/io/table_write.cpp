@@ -27,16 +27,27 @@ std::string header_cell(const std::string& name) {
 
 void write_table_csv(const std::filesystem::path& path, const ConstBlockView<double>& values,
                      const std::vector<std::string>& column_names) {
+  write_table_csv(path, values, column_names, {});
+}
+
+void write_table_csv(const std::filesystem::path& path, const ConstBlockView<double>& values,
+                     const std::vector<std::string>& column_names, const std::vector<RowNames>& row_names) {
   const auto names = static_cast<Index>(column_names.size());
-  if (names != 0 && names != values.cols())
+  if ((names != 0 || !row_names.empty()) && names != values.cols())
     throw InvalidArgument(fmt::format("{} column names for {} columns", names, values.cols()));
+  for (const RowNames& column : row_names)
+    if (static_cast<Index>(column.names.size()) != values.rows())
+      throw InvalidArgument(fmt::format("{} row names for {} rows", column.names.size(), values.rows()));
   constexpr std::size_t chunk = 1 << 20;
   AtomicFile file(path);
   fmt::memory_buffer buffer;
   const auto out = std::back_inserter(buffer);
+  for (const RowNames& column : row_names) fmt::format_to(out, "{},", header_cell(column.title));
   for (Index j = 0; j < names; ++j)
     fmt::format_to(out, "{}{}", header_cell(column_names[static_cast<std::size_t>(j)]), j + 1 < names ? ',' : '\n');
   for (Index i = 0; i < values.rows(); ++i) {
+    for (const RowNames& column : row_names)
+      fmt::format_to(out, "{},", header_cell(column.names[static_cast<std::size_t>(i)]));
     for (Index j = 0; j < values.cols(); ++j)
       fmt::format_to(out, "{}{}", values(i, j), j + 1 < values.cols() ? ',' : '\n');
     if (buffer.size() < chunk) continue;

@@ -41,4 +41,14 @@ HEARSAY_API Table parse_table(std::string_view text, std::string_view name, cons
 HEARSAY_API void write_table_csv(const std::filesystem::path& path, const ConstBlockView<double>& values,
                                  const std::vector<std::string>& column_names = {});
 
+/// A column of names before the numbers, one for each row.
+struct RowNames {
+  std::string title;
+  std::vector<std::string> names;
+};
+
+/// With such columns, which need names for the others, too.
+HEARSAY_API void write_table_csv(const std::filesystem::path& path, const ConstBlockView<double>& values,
+                                 const std::vector<std::string>& column_names, const std::vector<RowNames>& row_names);
+
 }  // namespace hearsay::io
