@@ -80,9 +80,6 @@ class HEARSAY_API PrivateCovariance {
   const ReleasePlan& plan() const { return plan_; }
 
  private:
-  void release_mean(RowSource<double>& rows, const PrivacySettings& settings, ExactNormals& normals);
-  void release_matrix(RowSource<double>& rows, const PrivacySettings& settings, ExactNormals& normals);
-
   ReleasePlan plan_;
   Vector<double> mean_;
   Block<double> matrix_;

@@ -38,6 +38,10 @@ struct [[nodiscard]] PrivatePcaSolution {
 /// Throws InvalidArgument for a request that asks for what a private solve does not do, before a row is read.
 HEARSAY_API void check(const Request& request, const PrivacySettings& settings);
 
+/// Components of what has been released already: no row is read, and nothing is spent. sigma is that of the matrix.
+HEARSAY_API PrivatePcaSolution solve_release(Block<double> matrix, const ReleasePlan& plan, Vector<double> mean,
+                                             const Request& request, const PrivacySettings& settings);
+
 HEARSAY_API PrivatePcaSolution solve_private_pca(RowSource<double>& rows, const Request& request,
                                                  const PrivacySettings& settings,
                                                  const SecretWords& words = system_words());

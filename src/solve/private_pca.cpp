@@ -8,47 +8,11 @@
 
 #include "hearsay/error.hpp"
 #include "hearsay/operators/stored.hpp"
+#include "solve/rows_in_memory.hpp"
 
 namespace hearsay {
 
 namespace {
-
-// Rows in memory, as if they passed by.
-class DenseRows final : public RowSource<double> {
- public:
-  explicit DenseRows(const BorrowedBlock<double>& data) : data_(data) {}
-  Index cols() const override { return data_.cols(); }
-  void rewind() override { next_ = 0; }
-  Index read(BlockView<double> out) override {
-    const Index count = std::min(out.rows(), data_.rows() - next_);
-    out.topRows(count) = data_.middleRows(next_, count);
-    next_ += count;
-    return count;
-  }
-
- private:
-  const BorrowedBlock<double> data_;
-  Index next_ = 0;
-};
-
-class SparseRows final : public RowSource<double> {
- public:
-  explicit SparseRows(const CsrView<double>& data) : data_(data) {}
-  Index cols() const override { return data_.cols; }
-  void rewind() override { next_ = 0; }
-  Index read(BlockView<double> out) override {
-    const Index count = std::min(out.rows(), data_.rows - next_);
-    out.topRows(count).setZero();
-    for (Index i = 0; i < count; ++i, ++next_)
-      for (auto e = data_.row_start[next_]; e < data_.row_start[next_ + 1]; ++e)
-        out(i, data_.columns[static_cast<std::size_t>(e)]) += data_.values[static_cast<std::size_t>(e)];
-    return count;
-  }
-
- private:
-  const CsrView<double> data_;
-  Index next_ = 0;
-};
 
 // With so many eigenvalues the error bar knows what it must of those that were not asked for.
 Index seen_values(Index rank, Index dimension) { return std::min(dimension, 2 * rank + 8); }
@@ -114,33 +78,40 @@ void check(const Request& request, const PrivacySettings& settings) {
          "audit, reference, checkpoint, start, optimal momentum: are not for private data");
 }
 
-PrivatePcaSolution solve_private_pca(RowSource<double>& rows, const Request& request, const PrivacySettings& settings,
-                                     const SecretWords& words) {
-  check(request, settings);
-  const Index d = rows.cols(), k = request.settings.power.rank;
-  const Request inner = of_release(request, d);
-  PrivateCovariance released(rows, settings, words);
+PrivatePcaSolution solve_release(Block<double> matrix, const ReleasePlan& plan, Vector<double> mean,
+                                 const Request& request, const PrivacySettings& settings) {
+  const Index d = matrix.rows(), k = request.settings.power.rank;
   // The matrix may have negative eigenvalues. The Krylov space does not mind; the power iteration finds a shift.
-  Solution<double> solved = solve_matrix<double>(borrow(released.matrix()), inner);
-  PrivatePcaSolution found{.plan = released.plan(), .mean = released.mean()};
-  found.accuracy = private_accuracy(solved.power.eigenvalues * std::ldexp(1.0, solved.power.exponent), k, d,
-                                    released.plan().sigma, released.matrix().trace());
+  Solution<double> solved = solve_matrix<double>(borrow(matrix), of_release(request, d));
+  PrivatePcaSolution found{.plan = plan, .mean = std::move(mean)};
+  found.accuracy = private_accuracy(solved.power.eigenvalues * std::ldexp(1.0, solved.power.exponent), k, d, plan.sigma,
+                                    matrix.trace());
   keep(solved.power, k);
   found.solution = std::move(solved);
-  found.release = std::move(released).matrix();
+  found.release = std::move(matrix);
   found.divisor = settings.public_rows > 0 ? static_cast<double>(settings.public_rows) : 1.0;
   return found;
 }
 
+PrivatePcaSolution solve_private_pca(RowSource<double>& rows, const Request& request, const PrivacySettings& settings,
+                                     const SecretWords& words) {
+  check(request, settings);
+  (void)of_release(request, rows.cols());  // a rank that does not fit is refused before a row is read
+  PrivateCovariance released(rows, settings, words);
+  const ReleasePlan plan = released.plan();
+  Vector<double> mean = released.mean();
+  return solve_release(std::move(released).matrix(), plan, std::move(mean), request, settings);
+}
+
 PrivatePcaSolution solve_private_pca(const BorrowedBlock<double>& data, const Request& request,
                                      const PrivacySettings& settings, const SecretWords& words) {
-  DenseRows rows(data);
+  detail::DenseRows rows(data);
   return solve_private_pca(rows, request, settings, words);
 }
 
 PrivatePcaSolution solve_private_pca(const CsrView<double>& data, const Request& request,
                                      const PrivacySettings& settings, const SecretWords& words) {
-  SparseRows rows(data);
+  detail::SparseRows rows(data);
   return solve_private_pca(rows, request, settings, words);
 }
 

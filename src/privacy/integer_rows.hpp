@@ -1,0 +1,75 @@
+// Rows of integers: what private sums are made of.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "hearsay/block.hpp"
+#include "hearsay/error.hpp"
+#include "hearsay/linalg.hpp"
+#include "hearsay/row_source.hpp"
+
+namespace hearsay::privacy {
+
+constexpr Index rows_at_once = 1024;
+constexpr double shrink = 1 - 0x1p-40;  // of every bound, for the rounding of what is compared with it
+
+// Memory that held rows, or sums of them, is zeroed before it is given back.
+template <class Matrix>
+class Wiped : public Matrix {
+ public:
+  using Matrix::Matrix;
+  Wiped(const Wiped&) = delete;
+  Wiped& operator=(const Wiped&) = delete;
+  ~Wiped() { wipe(*this); }
+
+  static void wipe(Matrix& matrix) {
+    explicit_bzero(static_cast<void*>(matrix.data()), static_cast<std::size_t>(matrix.size()) * sizeof(*matrix.data()));
+  }
+};
+
+// Rows of integers, of norm `radius` at most: what the noise is made for.
+class IntegerRows {
+ public:
+  IntegerRows(RowSource<double>& source, const Vector<double>& center, double bound, double unit, std::int64_t radius)
+      : source_(source),
+        center_(center),
+        bound_(bound),
+        unit_(unit),
+        radius_(static_cast<double>(radius)),
+        rows_(rows_at_once, source.cols()) {
+    source_.rewind();
+  }
+
+  /// Goes on to the next ones; false at the end.
+  bool next() {
+    count_ = source_.read(rows_);
+    for (Index i = 0; i < count_; ++i) round(i);
+    return count_ > 0;
+  }
+  auto rows() const { return rows_.topRows(count_); }
+
+ private:
+  void round(Index i) {
+    auto row = rows_.row(i);
+    if (!row.allFinite())
+      throw DataError("data: an entry is not finite, and nothing more is said of it where data are private");
+    row -= center_.transpose();
+    const double largest = std::max(row.cwiseAbs().maxCoeff(), 0x1p-1000);
+    row /= largest;
+    const double norm = row.norm();
+    row *= std::min(largest, bound_ * shrink / norm) / unit_;  // the norm is 1 at least, or the row is zero
+    row = row.array().round();
+    if (!(row.squaredNorm() <= radius_ * radius_)) row.setZero();  // an exact sum; what was rounded is shorter
+  }
+
+  RowSource<double>& source_;
+  const Vector<double>& center_;
+  double bound_, unit_, radius_;
+  Wiped<Block<double>> rows_;
+  Index count_ = 0;
+};
+
+}  // namespace hearsay::privacy
