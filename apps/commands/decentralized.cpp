@@ -13,6 +13,7 @@
 #include "commands/commands.hpp"
 #include "commands/holding.hpp"
 #include "commands/network.hpp"
+#include "commands/private.hpp"
 #include "commands/terminal.hpp"
 #include "files/delivery.hpp"
 #include "files/inputs.hpp"
@@ -138,6 +139,8 @@ Prepared prepare_everywhere(Job& job, const Ranks& launched) {
 }
 
 int run_decentralized(Job job, const Ranks& launched) {
+  launched.transport.everywhere([&] { refuse_without_dp(job); });
+  if (job.given.contains("dp")) return run_private_agents(std::move(job), launched.transport);
   Transport& ranks = launched.transport;
   Prepared prepared = prepare_everywhere(job, launched);
   const Assembly assembly = assemble(std::move(prepared.holding), job, ranks);
@@ -196,6 +199,7 @@ void add_decentralized(CLI::App& root, Action& action, const Ranks& ranks) {
            "  hearsay decentralized ego-facebook --split by-node --nodes 50 --extra-edges 196 -k 4 --trace curves.csv\n"
            "  hearsay decentralized digits -k 9 --agents 10 --message-precision bfloat16 --json -\n"
            "  hearsay decentralized digits -k 9 --agents 10 --drop 0.3 --crash 4@12\n"
+           "  hearsay decentralized boston.csv leeds.csv oslo.csv -k 5 --dp 1,1e-6 --row-norm 10 --trust secure\n"
            "  mpirun --oversubscribe -n 10 hearsay decentralized digits -k 9        (an agent on each rank)",
        .options = in_decentralized},
       [&ranks](const Job& job) { return run_decentralized(job, ranks); });

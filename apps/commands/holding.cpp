@@ -37,12 +37,6 @@ void require_as_many(const Job& job, Index shards, std::string_view what) {
 
 bool is_heart(const Job& job) { return job.input == "fed-heart-disease" && !is_there(job.input); }
 
-// A file for each agent; none where there is one table to be split.
-std::vector<fs::path> files_of(const Job& job) {
-  if (job.inputs.size() > 1) return {job.inputs.begin(), job.inputs.end()};
-  return is_folder(job.input) ? io::shard_files(job.input) : std::vector<fs::path>{};
-}
-
 Shards heart_shards(const Job& job, const Transport& ranks, std::vector<std::string>& centers) {
   locate_input(job.input);  // or says how to get it
   io::FederatedTable heart = io::load_fed_heart_disease(directory_of(io::find_dataset(job.input)));
@@ -147,7 +141,7 @@ void read_shard_files(const Job& job, const Transport& ranks, Holding& holding) 
   if (is_heart(job)) {
     holding.shards = heart_shards(job, ranks, holding.sources);
   } else {
-    const std::vector<fs::path> files = files_of(job);
+    const std::vector<fs::path> files = shard_files(job);
     require_agents(static_cast<Index>(files.size()));
     for (const fs::path& file : files) holding.sources.push_back(file.string());
     holding.shards = io::read_shards(files, agents_here(static_cast<Index>(files.size()), ranks),
@@ -184,6 +178,11 @@ void read_graph(const Job& job, const Transport& ranks, Holding& holding) {
 }
 
 }  // namespace
+
+std::vector<fs::path> shard_files(const Job& job) {
+  if (job.inputs.size() > 1) return {job.inputs.begin(), job.inputs.end()};
+  return is_folder(job.input) ? io::shard_files(job.input) : std::vector<fs::path>{};
+}
 
 std::vector<Index> agents_here(Index agents, const Transport& ranks) {
   const std::vector<int> placement = contiguous_placement(agents, ranks.size());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -38,6 +39,9 @@ struct Holding {
 
   Index agents() const { return graph ? graph->nodes : shards.agents; }
 };
+
+/// The files of agents that have one each; none where one table is split, or DATA is a data set.
+std::vector<std::filesystem::path> shard_files(const Job& job);
 
 /// By DATA, --split, --agents, --nodes and --label-column; asks no other rank. Throws, at this one: InvalidArgument
 /// where the agents asked for are not as many as the shards there are.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "commands/job.hpp"
+#include "hearsay/transport.hpp"
 
 namespace hearsay::app {
 
@@ -10,6 +11,9 @@ void refuse_without_dp(const Job& job);
 
 /// hearsay pca with --dp.
 int run_private_pca(Job job);
+
+/// hearsay decentralized with --dp: in one process.
+int run_private_agents(Job job, const Transport& ranks);
 
 /// hearsay plan with --dp: reads no data.
 int run_private_plan(const Job& job);

@@ -8,6 +8,7 @@
 
 #include "commands/job.hpp"
 #include "hearsay/io/ledger.hpp"
+#include "hearsay/private_agents.hpp"
 #include "hearsay/private_pca.hpp"
 #include "reports/report.hpp"
 
@@ -29,6 +30,23 @@ struct PrivateReport {
 
 Json private_json(const PrivateReport& report);
 std::string private_summary(const PrivateReport& report);
+
+/// One agent of a private run among agents.
+struct AgentPurse {
+  std::string data = {};                   ///< whose rows
+  std::optional<LedgerFacts> ledger = {};  ///< none: nothing is private
+};
+
+struct PrivateAgentsReport {
+  const Job& job;
+  const PrivateAgentsRequest& request;
+  const PrivateAgentsSolution& found;
+  const std::vector<std::string>& features;
+  const std::vector<AgentPurse>& purses;  ///< one for each agent, or one of the table that was split
+};
+
+Json private_agents_json(const PrivateAgentsReport& report);
+std::string private_agents_summary(const PrivateAgentsReport& report);
 
 Json private_plan_json(const Job& job, const PrivatePlanRequest& request, const PrivatePlan& plan,
                        std::optional<double> sine, std::optional<double> needed);

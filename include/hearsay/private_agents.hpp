@@ -1,5 +1,5 @@
-// Private components of rows that lie at several agents. Each record lives at one agent, so that what an agent spends is
-// what each of its own rows loses. Whom the agents trust decides who adds how much noise (docs/guide/privacy.md):
+// Private components of rows that lie at several agents. Each record lives at one agent, so that what an agent spends
+// is what each of its own rows loses. Whom the agents trust decides who adds how much noise (docs/guide/privacy.md):
 //
 //   none        each releases its own C_i + E_i in full noise before anything is sent; then they gossip as ever
 //   neighbours  each adds 1/m of the variance, and words are added up along a spanning tree, in the clear
@@ -40,17 +40,17 @@ struct PrivateAgentsRequest {
 
 /// mu of what the rows of one agent lose: to whom.
 struct PromisedMu {
-  double outside = 0;    ///< to whoever sees the result
-  double one_agent = 0;  ///< to another agent, who knows its own noise and sees what is sent to it
+  double outside = 0;     ///< to whoever sees the result
+  double one_agent = 0;   ///< to another agent, who knows its own noise and sees what is sent to it
   double all_others = 0;  ///< to all the other agents together
 };
 
 struct [[nodiscard]] PrivateAgentsSolution {
   PrivatePcaSolution pca = {};  ///< plan.sigma is of the sum; release is empty where they gossip
   PromisedMu promised = {};
-  std::vector<Block<double>> bases = {};           ///< of each agent; all the same but where they gossip
+  std::vector<Block<double>> bases = {};             ///< of each agent; all the same but where they gossip
   std::optional<DecentralizedSolution> gossip = {};  ///< of trust none
-  Index contributors = 0;                          ///< agents whose rows are in the answer
+  Index contributors = 0;                            ///< agents whose rows are in the answer
   Traffic traffic = {};
 };
 

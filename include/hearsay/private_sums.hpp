@@ -36,8 +36,8 @@ class HEARSAY_API PrivateWords {
   std::vector<std::uint64_t> words_;
 };
 
-/// A release of which one keeper adds 1/parts of the variance of the noise: sigma, mean_sigma and the scales are what it
-/// adds; mu, matrix_mu and mean_mu are what noise of `parts` keepers together leaves.
+/// A release of which one keeper adds 1/parts of the variance of the noise: sigma, mean_sigma and the scales are what
+/// it adds; mu, matrix_mu and mean_mu are what noise of `parts` keepers together leaves.
 HEARSAY_API ReleasePlan plan_part(const PrivacySettings& settings, Index features, Index parts);
 
 /// d words. Throws DataError, which says no more, for an entry that is not finite.

@@ -71,7 +71,8 @@ std::vector<std::filesystem::path> shard_files(const std::filesystem::path& dire
   std::error_code error;
   std::vector<std::filesystem::path> files;
   for (std::filesystem::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error))
-    if (!io::is_directory(entry->path()) && !entry->path().filename().string().starts_with('.'))
+    if (!io::is_directory(entry->path()) && !entry->path().filename().string().starts_with('.') &&
+        entry->path().extension() != ".ledger")
       files.push_back(entry->path());
   if (error) throw DataError(fmt::format("{}: cannot be listed: {}", directory.string(), error.message()));
   if (files.empty())

@@ -19,8 +19,8 @@ using privacy::rows_at_once;
 using privacy::shrink;
 using privacy::Wiped;
 
-constexpr int matrix_bits = 18, mean_bits = 24;     // of the norm of a row of integers
-constexpr Index most_parts = Index{1} << 20;        // as many agents as a secure sum takes
+constexpr int matrix_bits = 18, mean_bits = 24;  // of the norm of a row of integers
+constexpr Index most_parts = Index{1} << 20;     // as many agents as a secure sum takes
 
 // Sums of integers in doubles are exact, in whatever order, while they stay below 2^53; those of a block of rows do.
 static_assert(rows_at_once <= Index{1} << (53 - 2 * (matrix_bits + 1)));
@@ -128,8 +128,7 @@ PrivateWords noisy_sum_of_squares(RowSource<double>& rows, const Vector<double>&
 
 Vector<double> mean_from(const PrivateWords& sum, const ReleasePlan& plan, Index public_rows) {
   Vector<double> mean(static_cast<Index>(sum.size()));
-  for (Index j = 0; j < mean.size(); ++j)
-    mean(j) = as_real(sum[j]) * plan.mean_unit / static_cast<double>(public_rows);
+  for (Index j = 0; j < mean.size(); ++j) mean(j) = as_real(sum[j]) * plan.mean_unit / static_cast<double>(public_rows);
   return mean;
 }
 

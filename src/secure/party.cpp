@@ -20,8 +20,7 @@ Party::Party(int agents, const RunId& run) {
   for (int i = 0; i < agents; ++i) agents_.push_back(std::make_unique<MaskedAgent>(i, agents, run));
   for (int i = 0; i < agents; ++i)
     for (int j = 0; j < agents; ++j)
-      if (i != j)
-        agents_[static_cast<std::size_t>(i)]->meet(j, agents_[static_cast<std::size_t>(j)]->public_key());
+      if (i != j) agents_[static_cast<std::size_t>(i)]->meet(j, agents_[static_cast<std::size_t>(j)]->public_key());
 }
 
 std::vector<std::uint64_t> Party::sum(std::span<const std::span<std::uint64_t>> blocks, const std::vector<bool>& here) {

@@ -165,8 +165,7 @@ PrivateAgentsSolution solve_gossip(Agents agents, const GossipMatrix& W, const P
   take(found, matrices, scale, request.solve.settings.power.rank);
   found.pca.solution.power.status = result.status;
   found.pca.solution.power.basis = result.bases[static_cast<std::size_t>(result.contributors.front())];
-  found.pca.divisor =
-      request.privacy.public_rows > 0 ? static_cast<double>(request.privacy.public_rows) : 1.0;
+  found.pca.divisor = request.privacy.public_rows > 0 ? static_cast<double>(request.privacy.public_rows) : 1.0;
   found.traffic = result.traffic;
   found.bases = std::move(result.bases);
   return found;
@@ -226,8 +225,7 @@ PrivateAgentsSolution solve_private_agents(std::span<RowSource<double>* const> a
   require(m >= 1 && m == W.agents(), fmt::format("agents = {}: must be {}, as the network has", m, W.agents()));
   check(request, m);
   const Index d = agents.front()->cols(), k = request.solve.settings.power.rank;
-  for (const RowSource<double>* agent : agents)
-    require(agent->cols() == d, "features: must be as many at every agent");
+  for (const RowSource<double>* agent : agents) require(agent->cols() == d, "features: must be as many at every agent");
   require(k >= 1 && k <= d, fmt::format("rank = {}: must lie in [1, {}], the dimension", k, d));
   require(request.privacy.center != PrivateCenter::given || request.privacy.mean.size() == d,
           fmt::format("mean: has {} numbers, and must have {}, as the rows have", request.privacy.mean.size(), d));

@@ -16,8 +16,8 @@ namespace hearsay::io {
 /// All of these throw DataError for what is no regular file: files are read more than once, and a pipe or a device may
 /// never end.
 
-/// The files of a directory, sorted by name; hidden ones and directories are left out. Throws DataError when there is
-/// none.
+/// The files of a directory, sorted by name; hidden ones, directories and privacy ledgers are left out. Throws
+/// DataError when there is none.
 HEARSAY_API std::vector<std::filesystem::path> shard_files(const std::filesystem::path& directory);
 
 /// File i belongs to agent i; those of the `local` agents are read, and no other is opened. Tables, .npy and Matrix

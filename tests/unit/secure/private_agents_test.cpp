@@ -50,9 +50,7 @@ Problem digits(Index agents) {
 }
 
 // Four hospitals; units and means that each took from its own rows are taken as known.
-Problem heart() {
-  return {io::load_fed_heart_disease(io::built_in_directory()).tables, std::sqrt(13.0), 2};
-}
+Problem heart() { return {io::load_fed_heart_disease(io::built_in_directory()).tables, std::sqrt(13.0), 2}; }
 
 Problem planted(Index agents) {
   Block<double> rows = test::random_block(600, 6, 3);
@@ -175,9 +173,11 @@ TEST(PrivateAgents, AddTheNoiseThatTheTrustAsksFor) {
   const Problem problem = planted(4);
   const double central = plan_release(asking(problem, Trust::none).privacy, 6).sigma;
   Party party(4, new_run());
-  for (const auto& [trust, colluders, times] :
-       {std::tuple{Trust::none, 0, 2.0}, {Trust::neighbours, 0, 1.0}, {Trust::secure, 0, 1.0},
-        {Trust::secure, 1, std::sqrt(4.0 / 3)}, {Trust::secure, 3, 2.0}}) {
+  for (const auto& [trust, colluders, times] : {std::tuple{Trust::none, 0, 2.0},
+                                                {Trust::neighbours, 0, 1.0},
+                                                {Trust::secure, 0, 1.0},
+                                                {Trust::secure, 1, std::sqrt(4.0 / 3)},
+                                                {Trust::secure, 3, 2.0}}) {
     PrivateAgentsRequest request = asking(problem, trust, &party);
     request.colluders = colluders;
     EXPECT_NEAR(solve(problem, request, 1).pca.plan.sigma / central, times, 1e-3) << name(trust) << colluders;
@@ -244,14 +244,21 @@ TEST(PrivateAgents, RefuseWhatNobodyHasAccountedFor) {
   const auto crash = [](PrivateAgentsRequest& r) { r.solve.faults.agents = {{.agent = 1, .iteration = 2}}; };
   refuses(Trust::neighbours, crash, "faults");
   refuses(Trust::secure, crash, "faults");
-  refuses(Trust::secure, [](PrivateAgentsRequest& r) { r.colluders = 3; }, "colluders = 3");
-  refuses(Trust::secure, [](PrivateAgentsRequest& r) { r.masked_sum = {}; }, "masks");
-  refuses(Trust::none, [](PrivateAgentsRequest& r) { r.solve.exact_reference = true; }, "reference");
-  refuses(Trust::none, [](PrivateAgentsRequest& r) { r.solve.settings.optimal_momentum = true; }, "momentum");
-  refuses(Trust::none, [](PrivateAgentsRequest& r) { r.privacy.center = PrivateCenter::dp_mean, r.privacy.public_rows = 9; },
-          "dp-mean");
-  refuses(Trust::none, [](PrivateAgentsRequest& r) { r.solve.settings.power.rank = 7; }, "rank = 7");
-  refuses(Trust::none, [](PrivateAgentsRequest& r) { r.privacy.row_norm = 0; }, "row-norm");
+  refuses(
+      Trust::secure, [](PrivateAgentsRequest& r) { r.colluders = 3; }, "colluders = 3");
+  refuses(
+      Trust::secure, [](PrivateAgentsRequest& r) { r.masked_sum = {}; }, "masks");
+  refuses(
+      Trust::none, [](PrivateAgentsRequest& r) { r.solve.exact_reference = true; }, "reference");
+  refuses(
+      Trust::none, [](PrivateAgentsRequest& r) { r.solve.settings.optimal_momentum = true; }, "momentum");
+  refuses(
+      Trust::none,
+      [](PrivateAgentsRequest& r) { r.privacy.center = PrivateCenter::dp_mean, r.privacy.public_rows = 9; }, "dp-mean");
+  refuses(
+      Trust::none, [](PrivateAgentsRequest& r) { r.solve.settings.power.rank = 7; }, "rank = 7");
+  refuses(
+      Trust::none, [](PrivateAgentsRequest& r) { r.privacy.row_norm = 0; }, "row-norm");
 }
 
 }  // namespace
