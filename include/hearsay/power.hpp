@@ -52,10 +52,11 @@ enum class Products { exact, noisy };
 enum class Extraction { ritz, nested };
 
 /// How principal_subspace() (subspace.hpp) finds it. accelerated_power() is anpm unless it is told averaged, and
-/// refuses krylov.
+/// refuses krylov and direct.
 enum class SolveMethod {
   anpm,     ///< the paper's iteration: the answer is the last block's
   krylov,   ///< a block Krylov space, for exact products
+  direct,   ///< the matrix is formed and all its eigenvalues are found: small matrices, covariances of tall data
   averaged  ///< for noisy products: a wide block, then a narrow one whose products are averaged, with an error bar
 };
 HEARSAY_API const char* name(SolveMethod method);

@@ -56,6 +56,16 @@ struct Table {
   /// rotations (c, s), the i-th of which takes columns a = j + i and b = a + 1 to c a + s b and c b - s a.
   void (*rotate)(Size chains, const Size* first_and_count, const S* rotations, S* strip);
 
+  /// The same strip from the right: the chains and their rotations, last ones first, each turned back, so that columns
+  /// a and b go to c a - s b and s a + c b. `rotations` ends at the last one.
+  void (*rotate_back)(Size chains, const Size* first_and_count, const S* rotations_end, S* strip);
+
+  /// A <- A - v w' - w v', m x m with contiguous rows, and y <- A x, in one pass.
+  void (*update_and_multiply)(Size m, S* A, Size lda, const S* v, const S* w, const S* x, S* y);
+
+  /// Rows less a shift of p numbers into the packing of multiply(), and their sums, column by column, added to `sums`.
+  void (*pack_shifted)(Size n, Size p, const S* X, Size ldx, const double* shift, double* X_packed, double* sums);
+
   /// Whether every entry is finite.
   bool (*all_finite)(Size m, Size p, const S* X, Size ldx);
 

@@ -486,6 +486,93 @@ void rotate(Size chains, const Size* first_and_count, const S* rotations, S* str
   }
 }
 
+// The inverse of rotate() applied to columns that are now unit vectors and their like: a column that two rotations
+// share stays in registers here too.
+template <class S>
+void rotate_back(Size chains, const Size* first_and_count, const S* rotations_end, S* strip) {
+  constexpr Size lanes = Simd<S>::lanes, rows = rotated_rows<S>(), vectors = rows / lanes;
+  for (Size chain = chains; chain-- > 0;) {
+    const Size count = first_and_count[2 * chain + 1];
+    S* column = strip + (first_and_count[2 * chain] + count) * rows;
+    typename Simd<S>::Vec carried[vectors];
+    for (Size v = 0; v < vectors; ++v) carried[v] = load(column + v * lanes);
+    for (Size i = 0; i < count; ++i, column -= rows) {
+      rotations_end -= 2;
+      const S c = rotations_end[0], s = rotations_end[1];
+      for (Size v = 0; v < vectors; ++v) {
+        const auto before = load(column - rows + v * lanes);
+        store(column + v * lanes, s * before + c * carried[v]);
+        carried[v] = c * before - s * carried[v];
+      }
+    }
+    for (Size v = 0; v < vectors; ++v) store(column + v * lanes, carried[v]);
+  }
+}
+
+// MR rows at a time share what is loaded of v, w and x.
+template <class S, Size MR>
+inline void update_rows(Size m, S* A, Size lda, Size i, const S* v, const S* w, const S* x, S* y) {
+  constexpr Size lanes = Simd<S>::lanes;
+  typename Simd<S>::Vec sum[MR] = {};
+  S v_i[MR], w_i[MR], rest[MR] = {};
+  for (Size r = 0; r < MR; ++r) v_i[r] = v[i + r], w_i[r] = w[i + r];
+  Size j = 0;
+  for (; j + lanes <= m; j += lanes) {
+    const auto v_j = load(v + j), w_j = load(w + j), x_j = load(x + j);
+    for (Size r = 0; r < MR; ++r) {
+      S* a = A + (i + r) * lda + j;
+      const auto updated = load(a) - v_i[r] * w_j - w_i[r] * v_j;
+      store(a, updated);
+      sum[r] += updated * x_j;
+    }
+  }
+  for (; j < m; ++j)
+    for (Size r = 0; r < MR; ++r) {
+      S& a = A[(i + r) * lda + j];
+      a = a - v_i[r] * w[j] - w_i[r] * v[j];
+      rest[r] += a * x[j];
+    }
+  for (Size r = 0; r < MR; ++r) {
+    for (Size l = 0; l < lanes; ++l) rest[r] += sum[r][l];
+    y[i + r] = rest[r];
+  }
+}
+
+template <class S>
+void update_and_multiply(Size m, S* A, Size lda, const S* v, const S* w, const S* x, S* y) {
+  constexpr Size rows = 4;
+  Size i = 0;
+  for (; i + rows <= m; i += rows) update_rows<S, rows>(m, A, lda, i, v, w, x, y);
+  for (; i < m; ++i) update_rows<S, 1>(m, A, lda, i, v, w, x, y);
+}
+
+template <class S>
+struct Widened {
+  typedef S Vec __attribute__((vector_size(vector_bytes / sizeof(double) * sizeof(S))));
+};
+
+// Row by row, so that the rows of X are read from end to end; zero in the columns that fill up the last half vector.
+template <class S>
+void pack_shifted(Size n, Size p, const S* X, Size ldx, const double* shift, double* packed, double* sums) {
+  constexpr Size tile = tile_columns<double>(), lanes = Simd<double>::lanes;
+  const Size whole = p / lanes * lanes, padded = round_up(p, least_width<double>());
+  for (Size i = 0; i < n; ++i) {
+    const S* x = X + i * ldx;
+    for (Size j = 0; j < whole; j += lanes) {
+      typename Widened<S>::Vec stored;
+      std::memcpy(&stored, x + j, sizeof stored);
+      const auto less = __builtin_convertvector(stored, typename Simd<double>::Vec) - load(shift + j);
+      store(packed + j / tile * tile * n + i * tile + j % tile, less);
+      store(sums + j, load(sums + j) + less);
+    }
+    for (Size j = whole; j < padded; ++j) {
+      const double less = j < p ? static_cast<double>(x[j]) - shift[j] : 0.0;
+      packed[j / tile * tile * n + i * tile + j % tile] = less;
+      if (j < p) sums[j] += less;
+    }
+  }
+}
+
 // Zero times a number is zero unless the number is not finite, and a sum that is once NaN stays so.
 template <class S>
 bool all_finite(Size m, Size p, const S* X, Size ldx) {
@@ -510,8 +597,9 @@ bool all_finite(Size m, Size p, const S* X, Size ldx) {
 
 template <class S>
 constexpr Table<S> make_table() {
-  return {multiply<S>,    pack<S>,     multiply_narrow<S>, narrow_columns<S>(), csr_multiply<S>,
-          solve_right<S>, subtract<S>, rotate<S>,          all_finite<S>,       HEARSAY_KERNEL_NAME};
+  return {multiply<S>,     pack<S>,       multiply_narrow<S>, narrow_columns<S>(), csr_multiply<S>,
+          solve_right<S>,  subtract<S>,   rotate<S>,          rotate_back<S>,      update_and_multiply<S>,
+          pack_shifted<S>, all_finite<S>, HEARSAY_KERNEL_NAME};
 }
 
 }  // namespace

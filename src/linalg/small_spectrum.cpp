@@ -18,9 +18,8 @@ SmallSpectrum<S>::SmallSpectrum(const Small<S>& H) {
   Small<S> symmetric = (H + H.transpose()) / S(2);
   const S scale = symmetric.cwiseAbs().maxCoeff();  // squares of what is left neither overflow nor vanish
   if (scale > 0) symmetric /= scale;
-  tridiagonal_ = Eigen::Tridiagonalization<Small<S>>(symmetric);  // one of another size cannot be given back twice
-  Vector<S> diagonal = tridiagonal_.diagonal(), off_diagonal(std::max<Index>(1, n - 1));
-  if (n > 1) off_diagonal = tridiagonal_.subDiagonal();
+  tridiagonal_ = Tridiagonal<S>(Block<S>(symmetric));
+  Vector<S> diagonal = tridiagonal_.diagonal(), off_diagonal = tridiagonal_.off_diagonal();
   diagonalise(diagonal, off_diagonal);
 
   order_.resize(static_cast<std::size_t>(n));
@@ -75,23 +74,29 @@ void SmallSpectrum<S>::qr_step(Index first, Index last, Vector<S>& diagonal, Vec
   }
 }
 
+// A rotation of a strip is a few instructions a vector; reflections are multiply-adds.
 template <class S>
-Small<S> SmallSpectrum<S>::rotated(const Small<S>& rows) const {
+int SmallSpectrum<S>::threads_for(Index lanes) const {
+  const auto n = static_cast<double>(values_.size());
+  const double each = 0.2 * static_cast<double>(rotations_.size()) + 2 * n * n;
+  return worth_threads(each * static_cast<double>(lanes));
+}
+
+template <class S>
+Small<S> SmallSpectrum<S>::vectors(Index first, Index count) const {
   const auto& kernel = kernels::table<S>();
-  constexpr Index strip = kernels::rotated_rows<S>();
-  const Index m = rows.rows(), n = rows.cols(), strips = (m + strip - 1) / strip;
-  // eight rows in a vector, and both of a rotation's columns in cache
-  [[maybe_unused]] const double work = 0.2 * static_cast<double>(rotations_.size()) * static_cast<double>(m);
-  Small<S> out(m, n);
-#pragma omp parallel for schedule(static) num_threads(worth_threads(work))
+  const Index n = values_.size(), width = Tridiagonal<S>::strip_width(), strips = (count + width - 1) / width;
+  Small<S> out(n, count);
+  const auto chains = static_cast<Index>(chains_.size()) / 2;
+#pragma omp parallel for schedule(static) num_threads(threads_for(count))
   for (Index i = 0; i < strips; ++i) {
-    const Index first = i * strip, count = std::min(strip, m - first);
-    Eigen::Map<Small<S>> columns(scratch<S, ScratchUse::products>(strip * n), strip, n);
-    if (count < strip) columns.setZero();
-    columns.topRows(count) = rows.middleRows(first, count);
-    kernel.rotate(static_cast<Index>(chains_.size()) / 2, chains_.data(), rotations_.data(), columns.data());
-    for (Index j = 0; j < n; ++j)
-      out.col(j).segment(first, count) = columns.col(order_[static_cast<std::size_t>(j)]).head(count);
+    const Index at = i * width, columns = std::min(width, count - at);
+    S* strip = scratch<S, ScratchUse::products>(n * width);
+    std::fill_n(strip, n * width, S(0));
+    for (Index c = 0; c < columns; ++c) strip[order_[static_cast<std::size_t>(first + at + c)] * width + c] = 1;
+    kernel.rotate_back(chains, chains_.data(), rotations_.data() + rotations_.size(), strip);
+    tridiagonal_.apply(strip);
+    out.middleCols(at, columns) = Eigen::Map<const Block<S>>(strip, n, width).leftCols(columns);
   }
   return out;
 }
@@ -101,19 +106,28 @@ Small<S> SmallSpectrum<S>::last_rows(Index count) const {
   const Index n = values_.size();
   Small<S> rows = Small<S>::Zero(count, n);
   rows.rightCols(count).setIdentity();
-  return times_vectors(std::move(rows));
+  return times_vectors(rows);
 }
 
 template <class S>
-Small<S> SmallSpectrum<S>::times_vectors(Small<S> M) const {
-  if (values_.size() > 1) M = (M * tridiagonal_.matrixQ()).eval();
-  return rotated(M);
-}
-
-template <class S>
-Small<S> SmallSpectrum<S>::vectors() const {
-  if (values_.size() < 2) return Small<S>::Identity(values_.size(), values_.size());
-  return rotated(tridiagonal_.matrixQ());
+Small<S> SmallSpectrum<S>::times_vectors(const Small<S>& M) const {
+  const auto& kernel = kernels::table<S>();
+  const Index m = M.rows(), n = M.cols(), width = Tridiagonal<S>::strip_width(), strips = (m + width - 1) / width;
+  const auto chains = static_cast<Index>(chains_.size()) / 2;
+  Small<S> out(m, n);
+#pragma omp parallel for schedule(static) num_threads(threads_for(m))
+  for (Index i = 0; i < strips; ++i) {
+    const Index first = i * width, count = std::min(width, m - first);
+    S* strip = scratch<S, ScratchUse::products>(n * width);
+    Eigen::Map<Block<S>> rows(strip, n, width);
+    rows.setZero();
+    rows.leftCols(count) = M.middleRows(first, count).transpose();
+    tridiagonal_.apply_transposed(strip);
+    kernel.rotate(chains, chains_.data(), rotations_.data(), strip);
+    for (Index j = 0; j < n; ++j)
+      out.col(j).segment(first, count) = rows.row(order_[static_cast<std::size_t>(j)]).head(count).transpose();
+  }
+  return out;
 }
 
 template class SmallSpectrum<float>;

@@ -1,13 +1,14 @@
-// The eigenvalues of a small symmetric matrix, and as many rows of its eigenvectors as somebody needs.
+// The eigenvalues of a small symmetric matrix, and as many rows of its eigenvectors, or as many of these, as somebody
+// needs.
 //   Q'HQ = T tridiagonal (Householder),   G_1 ... G_r  the plane rotations that turn T to Theta,   U = Q G_1' ... G_r'
-// The rotations are kept and applied afterwards, to rows of Q: every row is on its own, so that a few rows cost
-// little, and many go through cache a strip at a time.
+// The rotations are kept and applied afterwards: forwards to rows of Q, or backwards to unit vectors. Every row or
+// vector is on its own, so that a few cost little, and many go through cache a strip at a time.
 #pragma once
 
-#include <Eigen/Eigenvalues>
 #include <vector>
 
 #include "hearsay/block.hpp"
+#include "linalg/tridiagonal.hpp"
 
 namespace hearsay::detail {
 
@@ -26,17 +27,20 @@ class SmallSpectrum {
   Small<S> last_rows(Index count) const;
 
   /// U.
-  Small<S> vectors() const;
+  Small<S> vectors() const { return vectors(0, values_.size()); }
+
+  /// So many columns of U.
+  Small<S> vectors(Index first, Index count) const;
 
   /// M U, for a few rows M.
-  Small<S> times_vectors(Small<S> M) const;
+  Small<S> times_vectors(const Small<S>& M) const;
 
  private:
   void diagonalise(Vector<S>& diagonal, Vector<S>& off_diagonal);
   void qr_step(Index first, Index last, Vector<S>& diagonal, Vector<S>& off_diagonal);
-  Small<S> rotated(const Small<S>& rows) const;
+  int threads_for(Index lanes) const;
 
-  Eigen::Tridiagonalization<Small<S>> tridiagonal_{1};
+  Tridiagonal<S> tridiagonal_;
   std::vector<std::ptrdiff_t> chains_;  ///< first plane and number of the rotations of each QR step
   std::vector<S> rotations_;            ///< cosine and sine of each
   std::vector<Index> order_;            ///< where the i-th largest value stands

@@ -25,9 +25,10 @@ constexpr OptionRecord table[] = {
      "depm: gossiped power method; adepm: the same with momentum; deepca: tracks the product, so that rounds set no "
      "floor; adeepca: momentum and tracking",
      solver, in_decentralized},
-    {"method", "", "NAME", choice, "auto", "auto|anpm|npm|krylov|averaged",
+    {"method", "", "NAME", choice, "auto", "auto|anpm|npm|krylov|direct|averaged",
      "anpm: the accelerated noisy power method; npm: the plain one (the same as --momentum none); krylov: a block "
-     "Krylov space, for exact products; averaged: for noisy products, anpm on a wide block, then averages of a narrow "
+     "Krylov space, for exact products; direct: the matrix is formed and all its eigenvalues found, up to dimension "
+     "5000; averaged: for noisy products, anpm on a wide block, then averages of a narrow "
      "one, with an error bar; auto: averaged where products are noisy, krylov where they are exact and costly beside a "
      "vector, and nothing else is said about the iteration, else anpm",
      solver, in_solves | in_svd},

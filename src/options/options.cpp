@@ -121,11 +121,10 @@ constexpr Setter setters[] = {
     {"method",
      [](SolveSettings& s, std::string_view text) {
        using Choice = std::pair<std::optional<SolveMethod>, bool>;  // and whether it is plain
-       constexpr Word<Choice> words[] = {{"auto", {std::nullopt, false}},
-                                         {"anpm", {SolveMethod::anpm, false}},
-                                         {"npm", {SolveMethod::anpm, true}},
-                                         {"krylov", {SolveMethod::krylov, false}},
-                                         {"averaged", {SolveMethod::averaged, false}}};
+       constexpr Word<Choice> words[] = {
+           {"auto", {std::nullopt, false}},          {"anpm", {SolveMethod::anpm, false}},
+           {"npm", {SolveMethod::anpm, true}},       {"krylov", {SolveMethod::krylov, false}},
+           {"direct", {SolveMethod::direct, false}}, {"averaged", {SolveMethod::averaged, false}}};
        std::tie(s.power.method, s.plain) = choose("method", text, words);
      }},
     {"momentum", set_momentum},
@@ -292,11 +291,14 @@ void require_end(const SolveSettings& settings) {
   require(settings.noise.kind != NoiseChoice::Kind::adversarial,
           fmt::format("which = {}: adversarial noise is made for LA; take another `noise`", which));
   if (power.which == Which::smallest) return;
-  require(power.momentum.rule == Momentum::Rule::automatic &&
-              power.method.value_or(SolveMethod::krylov) == SolveMethod::krylov,
-          fmt::format("which = {}: takes both ends from one Krylov space; leave `method` and `momentum` out, or use "
-                      "`which` LA or SA",
-                      which));
+  const SolveMethod method = power.method.value_or(SolveMethod::krylov);
+  require(
+      power.momentum.rule == Momentum::Rule::automatic &&
+          (method == SolveMethod::krylov || method == SolveMethod::direct),
+      fmt::format(
+          "which = {}: takes both ends from one Krylov space, or directly; leave `method` and `momentum` out, or use "
+          "`which` LA or SA",
+          which));
   require(settings.noise.kind == NoiseChoice::Kind::none,
           fmt::format("which = {}: needs exact products; leave `noise` out, or use `which` LA or SA", which));
   require(settings.precision != Precision::mixed,
@@ -313,11 +315,16 @@ void settle(SolveSettings& settings) {
             "method = npm: has no momentum; leave `momentum` out, or use `method` anpm");
     power.momentum = Momentum::none();
   }
-  require(power.method != SolveMethod::krylov || settings.noise.kind == NoiseChoice::Kind::none,
-          "method = krylov: needs exact products; leave `noise` out, or use `method` anpm");
-  require(power.method != SolveMethod::krylov ||
-              (power.momentum.rule == Momentum::Rule::automatic && !settings.optimal_momentum),
-          "method = krylov: has no momentum; leave `momentum` out, or use `method` anpm");
+  if (power.method == SolveMethod::krylov || power.method == SolveMethod::direct) {
+    const char* method = name(*power.method);
+    require(settings.noise.kind == NoiseChoice::Kind::none,
+            fmt::format("method = {}: needs exact products; leave `noise` out, or use `method` anpm", method));
+    require(power.momentum.rule == Momentum::Rule::automatic && !settings.optimal_momentum,
+            fmt::format("method = {}: has no momentum; leave `momentum` out, or use `method` anpm", method));
+  }
+  require(
+      power.method != SolveMethod::direct || settings.precision != Precision::mixed,
+      "method = direct: finds its vectors in one precision; use `precision` double or single, or leave `method` out");
   require_end(settings);
   power.tolerance = settings.precision == Precision::single ? tolerance_of<float>(power) : tolerance_of<double>(power);
 }

@@ -141,7 +141,8 @@ void require_fit_for_batches(const Request& request, Index batch) {
     require(!wrong, fmt::format("batch = {}: {}", batch, what));
   };
   refuse(asked.precision == Precision::mixed, "takes no `precision` mixed, whose end needs exact products");
-  refuse(asked.power.method == SolveMethod::krylov, "makes noisy products; leave `method` krylov out");
+  for (const SolveMethod method : {SolveMethod::krylov, SolveMethod::direct})
+    refuse(asked.power.method == method, fmt::format("makes noisy products; leave `method` {} out", name(method)));
   refuse(asked.optimal_momentum, "takes no `momentum` optimal, which needs exact products first");
   refuse(request.audit.has_value(), "takes no `audit`, which needs exact products first");
   refuse(asked.noise.kind == NoiseChoice::Kind::adversarial,

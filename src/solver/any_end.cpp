@@ -11,6 +11,7 @@
 #include "hearsay/error.hpp"
 #include "hearsay/operators/compose.hpp"
 #include "hearsay/random.hpp"
+#include "solver/direct.hpp"
 #include "solver/extract.hpp"
 #include "solver/krylov.hpp"
 #include "solver/negated.hpp"
@@ -242,12 +243,15 @@ PowerResult<S> both_ends(OperatorRef<S> A, const PowerOptions& options, const Ho
   const bool noisy = options.products.value_or(facts.noisy || facts.approximate ? Products::noisy : Products::exact) ==
                      Products::noisy;
   require(!noisy, fmt::format("which = {}: needs exact products; of noisy ones `which` LA and SA are found", which));
-  require(options.method.value_or(SolveMethod::krylov) == SolveMethod::krylov,
-          fmt::format("which = {}: takes both ends from one Krylov space; leave `method` out, or use `which` LA and SA",
+  const SolveMethod method = options.method.value_or(SolveMethod::krylov);
+  require(method == SolveMethod::krylov || method == SolveMethod::direct,
+          fmt::format("which = {}: takes both ends from one Krylov space, or directly; leave `method` out, or use "
+                      "`which` LA and SA",
                       which));
   require(!hooks.checkpoint && hooks.resume == nullptr,
           fmt::format("which = {}: keeps no checkpoint; leave it out, or use `which` LA", which));
-  PowerResult<S> result = block_krylov<S>(A, options, hooks, known);
+  PowerResult<S> result =
+      method == SolveMethod::direct ? direct_solve<S>(A, options, hooks) : block_krylov<S>(A, options, hooks, known);
   put_in_order(result, options.which);
   return result;
 }

@@ -11,6 +11,9 @@
 #include "hearsay/qr.hpp"
 #include "hearsay/subspace.hpp"
 #include "hearsay/threads.hpp"
+#include "operators/covariance_direct.hpp"
+#include "solver/costs.hpp"
+#include "solver/direct.hpp"
 #include "solver/power.hpp"
 #include "solver/samples_side.hpp"
 #include "solver/tuning.hpp"
@@ -85,11 +88,51 @@ PowerResult<S> solve_by_samples(const BorrowedBlock<S>& data, const DenseCovaria
   return detail::on_features_side<S>(std::move(result), A, samples_side, options.power, hooks);
 }
 
+// Of rows as they are, of which one reading forms the covariance.
+template <class S>
+bool goes_directly(const BorrowedBlock<S>& data, const PcaOptions<S>& options, const Hooks<S>& hooks) {
+  const Index m = data.rows(), d = data.cols(), k = options.power.rank;
+  if (m < d || d == 0 || d > detail::tuning::largest_direct || k < 1 || k > d) return false;
+  if (options.standardize || options.missing_as_mean || !options.weights.empty() || options.noise.fill) return false;
+  if (hooks.checkpoint || hooks.resume != nullptr) return false;
+  if (options.power.which != Which::largest || options.power.turning.value_or(Turning::none) != Turning::none)
+    return false;
+  if (options.power.method) return options.power.method == SolveMethod::direct;
+  return detail::leaves_the_way_open(options.power, hooks.observe || hooks.start != nullptr) &&
+         detail::covariance_goes_directly({.rows = m, .columns = d, .wanted = k, .single = sizeof(S) == sizeof(float)});
+}
+
+template <class S>
+std::optional<PcaResult<S>> pca_directly(const BorrowedBlock<S>& data, const PcaOptions<S>& options,
+                                         const Hooks<S>& hooks) {
+  std::optional<detail::FormedCovariance> made = detail::form_covariance<S>(data, options.center);
+  if (!made) return std::nullopt;
+  const detail::FormedMatrix matrix{.matrix = std::move(made->matrix),
+                                    .rounding = made->rounding,
+                                    .facts = {.positive_semidefinite = true, .exact = true},
+                                    .passes = made->passes};
+  PcaResult<S> result;
+  result.power = detail::direct_solve<S>(matrix, options.power, hooks);
+  result.centred = options.center;
+  result.formed = true;
+  result.mean = made->mean.template cast<S>();
+  result.samples = data.rows();
+  result.weight = static_cast<double>(data.rows());
+  result.singular_values = detail::singular_values<S>(result.power, made->divisor);
+  result.total_variance = std::ldexp(matrix.matrix.trace(), -result.power.exponent);
+  return result;
+}
+
 }  // namespace
 
 template <class S>
 PcaResult<S> pca(const BorrowedBlock<S>& data, const PcaOptions<S>& asked, const Hooks<S>& hooks) {
   const PcaOptions<S> options = with_wish<S>(asked);
+  if (goes_directly<S>(data, options, hooks))
+    if (auto result = pca_directly<S>(data, options, hooks)) {
+      if (asked.wished_accuracy) accept_what_met_the_tolerance<S>(result->power, asked);
+      return *std::move(result);
+    }
   const OneThread alone(is_small(data.rows(), data.cols()));
   const CovarianceOptions covariance = covariance_options(options);
   const DenseCovariance<S> A(data, covariance);

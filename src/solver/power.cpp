@@ -412,6 +412,8 @@ template <class S>
 PowerResult<S> accelerated_power(OperatorRef<S> A, const PowerOptions& options, const Hooks<S>& hooks) {
   PowerOptions papers = options;
   if (!papers.method) papers.method = SolveMethod::anpm;
+  require(papers.method != SolveMethod::direct,
+          "method = direct: accelerated_power() is anpm or averaged; call principal_subspace()");
   require(papers.method != SolveMethod::krylov,
           "method = krylov: accelerated_power() is anpm or averaged; call principal_subspace()");
   require(papers.which == Which::largest,

@@ -8,6 +8,7 @@
 #include "hearsay/operators/turned.hpp"
 #include "solver/any_end.hpp"
 #include "solver/choices.hpp"
+#include "solver/direct.hpp"
 #include "solver/ends.hpp"
 #include "solver/krylov.hpp"
 #include "solver/power.hpp"
@@ -21,6 +22,8 @@ const char* name(SolveMethod method) {
       return "anpm";
     case SolveMethod::krylov:
       return "krylov";
+    case SolveMethod::direct:
+      return "direct";
     case SolveMethod::averaged:
       return "averaged";
   }
@@ -63,6 +66,7 @@ PowerResult<S> detail::subspace_from(OperatorRef<S> A, const PowerOptions& optio
   if (options.which == Which::smallest) return low_end<S>(A, options, hooks, known);
   if (takes_both_ends(options.which)) return both_ends<S>(A, options, hooks, known);
   const SolveMethod method = options.method ? *options.method : choose_method<S>(A, options, hooks);
+  if (method == SolveMethod::direct) return direct_solve<S>(A, options, hooks);
   if (method != SolveMethod::krylov) return power_iteration_with_shift<S>(A, options, hooks, known);
   require(!A.facts().noisy, "method = krylov: needs exact products; use anpm");
   require(!hooks.checkpoint && hooks.resume == nullptr,

@@ -171,6 +171,11 @@ inline constexpr Index spare_blocks = 3;
 // and 6.3 to 1e-8 by Krylov, 7.1 and 10 by the power iteration; of 20,000 nodes they take the same.
 inline constexpr double orthogonality_beside_product = 9;
 
+// ---- The direct way
+
+// All eigenvalues of a matrix of up to this dimension: 600 MB and some minutes.
+inline constexpr Index largest_direct = 5000;
+
 // ---- A Krylov space
 
 // The cosine left between a new column and the space: what the residual relation then loses is below what is asked for.

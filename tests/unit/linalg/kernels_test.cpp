@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <hearsay/block.hpp>
 
+#include <cmath>
 #include <limits>
 
 #include "kernels/tables.hpp"
@@ -215,6 +216,78 @@ TYPED_TEST(Kernels, MultiplySparseRowsForEveryWidth) {
       expect_framed<S>(plain, dense * wide, 4 * tolerance<S>(12), "p = " + std::to_string(p));
       expect_framed<S>(scaled, weights * pattern * weights * wide + 2 * wide - 3 * Z.template cast<double>(),
                        16 * tolerance<S>(12), "scaled, p = " + std::to_string(p));
+    }
+  });
+}
+
+// What rotate() does to rows from the right, rotate_back() does to columns from the left: together nothing.
+TYPED_TEST(Kernels, RotateBackUndoesRotate) {
+  using S = TypeParam;
+  constexpr Index columns = 9, rows = kernels::rotated_rows<S>();
+  const std::vector<std::ptrdiff_t> chains = {0, 8, 3, 2, 0, 1, 5, 3};
+  std::vector<S> rotations;
+  for (int i = 0; i < 14; ++i) {
+    rotations.push_back(std::cos(S(i) + S(0.3)));
+    rotations.push_back(std::sin(S(i) + S(0.3)));
+  }
+  this->with_each_table([&](const Table<S>& kernel) {
+    const Block<S> before = random_block<S>(columns, rows, 21);
+    // Q of the rotations, row by row: the identity, turned
+    Block<S> Q = Block<S>::Zero(columns, rows);
+    for (Index i = 0; i < columns; ++i) Q(i, i) = 1;  // columns of the strip side by side, a row of Q in each lane
+    kernel.rotate(4, chains.data(), rotations.data(), Q.data());
+    const Small<double> turn = Q.leftCols(columns).transpose().template cast<double>();
+    Block<S> back = before;
+    kernel.rotate_back(4, chains.data(), rotations.data() + rotations.size(), back.data());
+    EXPECT_LE((back.template cast<double>() - turn * before.template cast<double>()).cwiseAbs().maxCoeff(),
+              tolerance<S>(columns));
+  });
+}
+
+TYPED_TEST(Kernels, UpdateAndMultiplyInOnePass) {
+  using S = TypeParam;
+  this->with_each_table([](const Table<S>& kernel) {
+    for (const Index m : {1, 2, 3, 4, 5, 8, 15, 16, 17, 33, 70}) {
+      const Block<S> start = random_block<S>(m, m + 3, 5);
+      const Vector<S> v = random_block<S>(m, 1, 6).col(0), w = random_block<S>(m, 1, 7).col(0),
+                      x = random_block<S>(m, 1, 8).col(0);
+      Block<S> A = start;
+      Vector<S> y = Vector<S>::Constant(m + 1, S(7));
+      kernel.update_and_multiply(m, A.data(), m + 3, v.data(), w.data(), x.data(), y.data());
+      const Small<double> dv = v.template cast<double>(), dw = w.template cast<double>();
+      const Small<double> expected =
+          start.leftCols(m).template cast<double>() - dv * dw.transpose() - dw * dv.transpose();
+      EXPECT_LE((A.leftCols(m).template cast<double>() - expected).cwiseAbs().maxCoeff(), 4 * tolerance<S>(2)) << m;
+      EXPECT_EQ(A.rightCols(3), start.rightCols(3));
+      EXPECT_LE((y.head(m).template cast<double>() - expected * x.template cast<double>()).cwiseAbs().maxCoeff(),
+                16 * tolerance<S>(m))
+          << m;
+      EXPECT_EQ(y(m), S(7));
+    }
+  });
+}
+
+TYPED_TEST(Kernels, PackShiftedIsPackOfTheDifferenceInDouble) {
+  using S = TypeParam;
+  constexpr Index tile = kernels::tile_columns<double>();
+  this->with_each_table([](const Table<S>& kernel) {
+    for (const Index p : {1, 3, 7, 8, 9, 15, 16, 17, 31, 40}) {
+      const Index n = 11;
+      const Block<S> X = random_block<S>(n, p + 2, 12);
+      const Vector<double> shift = random_block<double>(p, 1, 13).col(0);
+      std::vector<double> packed(static_cast<std::size_t>(n * kernels::round_up(p, tile)), 7.0);
+      Vector<double> sums = Vector<double>::Constant(p + 1, 7);
+      kernel.pack_shifted(n, p, X.data(), p + 2, shift.data(), packed.data(), sums.data());
+      for (Index j = 0; j < p; ++j) {
+        double sum = 7;
+        for (Index i = 0; i < n; ++i) {
+          const double expected = static_cast<double>(X(i, j)) - shift(j);
+          EXPECT_EQ(packed[static_cast<std::size_t>(j / tile * tile * n + i * tile + j % tile)], expected);
+          sum += expected;
+        }
+        EXPECT_EQ(sums(j), sum) << p << ' ' << j;
+      }
+      EXPECT_EQ(sums(p), 7);
     }
   });
 }

@@ -36,6 +36,8 @@ void expect_diagonalised(const Small<S>& H, const char* what) {
   const Vector<S> trusted = test::reference_eigenvalues<S>(H);
   EXPECT_LE((spectrum.values() - trusted.reverse()).norm(), allowed * H.norm()) << what << ", n = " << n;
   EXPECT_LE((spectrum.last_rows(n) - U).norm(), allowed) << what << ", n = " << n;
+  const Index some = (n + 1) / 3;
+  EXPECT_EQ(spectrum.vectors(n - some, some), U.rightCols(some)) << what << ", n = " << n;
   EXPECT_LE((spectrum.last_rows((n + 1) / 2) - U.bottomRows((n + 1) / 2)).norm(), allowed) << what << ", n = " << n;
 }
 
