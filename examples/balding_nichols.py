@@ -26,8 +26,9 @@ def packed(calls):
 def calls_of(random, population, snps, fst, missing):
     ancestral = random.uniform(0.05, 0.95, snps)
     scale = (1 - fst) / fst
-    frequency = random.beta((ancestral * scale)[:, None], ((1 - ancestral) * scale)[:, None],
-                            (snps, population.max() + 1))
+    frequency = random.beta(
+        (ancestral * scale)[:, None], ((1 - ancestral) * scale)[:, None], (snps, population.max() + 1)
+    )
     calls = random.binomial(2, frequency[:, population])
     calls[random.random(calls.shape) < missing] = 3
     return calls
@@ -51,9 +52,13 @@ def main():
             count = min(SNPS_AT_ONCE, asked.snps - first)
             bed.write(packed(calls_of(random, population, count, asked.fst, asked.missing)).tobytes())
     pathlib.Path(asked.name + ".bim").write_text(
-        "".join(f"{1 + snp * 22 // asked.snps}\trs{snp + 1}\t0\t{1000 * (snp + 1)}\tA\tG\n" for snp in range(asked.snps)))
+        "".join(
+            f"{1 + snp * 22 // asked.snps}\trs{snp + 1}\t0\t{1000 * (snp + 1)}\tA\tG\n" for snp in range(asked.snps)
+        )
+    )
     pathlib.Path(asked.name + ".fam").write_text(
-        "".join(f"population{group + 1}\tsample{sample + 1}\t0\t0\t0\t-9\n" for sample, group in enumerate(population)))
+        "".join(f"population{group + 1}\tsample{sample + 1}\t0\t0\t0\t-9\n" for sample, group in enumerate(population))
+    )
 
 
 if __name__ == "__main__":

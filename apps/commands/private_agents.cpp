@@ -31,18 +31,54 @@ namespace fs = std::filesystem;
 constexpr std::string_view agent_place = "{agent}";
 
 // Options that a private run among agents takes; of all others somebody would have to say what they tell.
-constexpr std::string_view agents_options[] = {
-    "rank",      "algorithm",   "momentum",   "damping",      "tolerance",         "max-iterations", "oversample",
-    "seed",      "agents",      "split",      "topology",     "extra-edges",       "weights",        "network-seed",
-    "gossip",    "rounds",      "columns",    "label-column", "message-precision", "faults",         "drop",
-    "loss",      "delay",       "crash",      "rejoin",       "fault-seed",        "components",     "json",
-    "quiet",     "threads",     "memory",     "mean-from",    "dp",                "row-norm",       "neighbours",
-    "dp-center", "public-rows", "ledger",     "budget",       "site",              "insecure-seed",  "trust",
-    "colluders"};
+constexpr std::string_view agents_options[] = {"rank",
+                                               "algorithm",
+                                               "momentum",
+                                               "damping",
+                                               "tolerance",
+                                               "max-iterations",
+                                               "oversample",
+                                               "seed",
+                                               "agents",
+                                               "split",
+                                               "topology",
+                                               "extra-edges",
+                                               "weights",
+                                               "network-seed",
+                                               "gossip",
+                                               "rounds",
+                                               "columns",
+                                               "label-column",
+                                               "message-precision",
+                                               "faults",
+                                               "drop",
+                                               "loss",
+                                               "delay",
+                                               "crash",
+                                               "rejoin",
+                                               "fault-seed",
+                                               "components",
+                                               "json",
+                                               "quiet",
+                                               "threads",
+                                               "memory",
+                                               "mean-from",
+                                               "dp",
+                                               "row-norm",
+                                               "neighbours",
+                                               "dp-center",
+                                               "public-rows",
+                                               "ledger",
+                                               "budget",
+                                               "site",
+                                               "insecure-seed",
+                                               "trust",
+                                               "colluders"};
 
 // What only gossip has: where words are added up exactly they would say nothing.
-constexpr std::string_view gossip_options[] = {"algorithm",  "momentum", "damping", "tolerance",        "max-iterations",
-                                               "oversample", "gossip",   "rounds",  "message-precision"};
+constexpr std::string_view gossip_options[] = {"algorithm", "momentum",       "damping",
+                                               "tolerance", "max-iterations", "oversample",
+                                               "gossip",    "rounds",         "message-precision"};
 
 Trust trust_of(const Job& job) {
   const std::string text = job.text("trust", "none");
@@ -56,8 +92,9 @@ Index agents_of(const Job& job, const std::vector<fs::path>& files) {
   const auto asked = job.integer("agents", 1);
   if (asked) require_agents(*asked);
   if (!files.empty()) {
-    require(!asked || *asked == static_cast<Index>(files.size()),
-            fmt::format("agents = {}: must be {}, for there are {} shards", asked.value_or(0), files.size(), files.size()));
+    require(
+        !asked || *asked == static_cast<Index>(files.size()),
+        fmt::format("agents = {}: must be {}, for there are {} shards", asked.value_or(0), files.size(), files.size()));
     return static_cast<Index>(files.size());
   }
   require(asked.has_value(), "agents: must be given (--agents N)");
@@ -65,9 +102,10 @@ Index agents_of(const Job& job, const std::vector<fs::path>& files) {
 }
 
 void check_split(const Job& job, const std::vector<fs::path>& files) {
-  require(job.input != "fed-heart-disease" || is_there(job.input),
-          "fed-heart-disease: its centers scaled their features by their own rows, which would be a release of its own; "
-          "give a file for each agent, in public units");
+  require(
+      job.input != "fed-heart-disease" || is_there(job.input),
+      "fed-heart-disease: its centers scaled their features by their own rows, which would be a release of its own; "
+      "give a file for each agent, in public units");
   const std::string rule = job.text("split", "even");
   require(!files.empty() || rule == "even" || rule == "contiguous",
           fmt::format("split = {}: tells how many rows there are, or which labels; with --dp it must be even or "
@@ -226,14 +264,16 @@ void write_components(Delivery& delivery, const Job& job, const PrivateAgentsSol
   if (at == name.npos) return delivery.block(job.components, found.pca.solution.power.basis);
   for (std::size_t i = 0; i < found.bases.size(); ++i) {
     std::string own = name;
-    if (found.bases[i].size() > 0) delivery.block(own.replace(at, agent_place.size(), std::to_string(i)), found.bases[i]);
+    if (found.bases[i].size() > 0)
+      delivery.block(own.replace(at, agent_place.size(), std::to_string(i)), found.bases[i]);
   }
 }
 
 }  // namespace
 
 int run_private_agents(Job job, const Transport& ranks) {
-  require(ranks.size() == 1, fmt::format("dp: private agents are in one process, and there are {} ranks", ranks.size()));
+  require(ranks.size() == 1,
+          fmt::format("dp: private agents are in one process, and there are {} ranks", ranks.size()));
   job.input = job.inputs.front();
   check_private_options(job, agents_options);
   settle(job.solve);

@@ -132,8 +132,7 @@ void check_ledger_place(const Job& job, const fs::path& path) {
     require(input.option == "ledger" || input.path != path, fmt::format("ledger = {}: is an input too", path.string()));
 }
 
-io::Ledger open_ledger(const Job& job, const fs::path& path, const std::string& data,
-                       const PrivacySettings& settings) {
+io::Ledger open_ledger(const Job& job, const fs::path& path, const std::string& data, const PrivacySettings& settings) {
   const PrivacyBudget budget = job.given.contains("budget") ? budget_of(job, "budget") : settings.budget;
   const io::LedgerBudget stated{.data = data,
                                 .site = job.text("site", ""),

@@ -16,10 +16,15 @@ void require_options_of_genotypes(const Job& job) {
   constexpr const char* is_scaled = "genotypes are centred at 2p and divided by sqrt(2p(1-p)) in any case";
   constexpr const char* is_mapped = "a .bed file is multiplied where it lies, and takes no memory";
   constexpr const char* for_tables = "is for tables";
-  for (const auto& [option, why] :
-       {Refusal{"stream", is_mapped}, {"block-rows", is_mapped}, {"center", is_scaled}, {"standardize", is_scaled},
-        {"batch", for_tables}, {"label-column", for_tables}, {"row-weights", for_tables},
-        {"weights-column", for_tables}, {"dp", for_tables}})
+  for (const auto& [option, why] : {Refusal{"stream", is_mapped},
+                                    {"block-rows", is_mapped},
+                                    {"center", is_scaled},
+                                    {"standardize", is_scaled},
+                                    {"batch", for_tables},
+                                    {"label-column", for_tables},
+                                    {"row-weights", for_tables},
+                                    {"weights-column", for_tables},
+                                    {"dp", for_tables}})
     require(!job.given.contains(option), fmt::format("{}: {}; leave it out for {}", option, why, job.input));
   require(job.missing == Missing::refuse || job.missing == Missing::mean,
           fmt::format("missing = {}: a missing call counts as the mean of its SNP; leave it out for {}",

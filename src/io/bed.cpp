@@ -57,8 +57,8 @@ std::vector<Item> read_lines(const std::filesystem::path& path, std::string_view
 void require_beside(const std::filesystem::path& path, const std::filesystem::path& bed, std::string_view what) {
   std::error_code unknown;
   if (std::filesystem::exists(path, unknown)) return;
-  throw DataError(fmt::format("{}: is missing: beside {} there must be a file of its {}", path.string(), bed.string(),
-                              what));
+  throw DataError(
+      fmt::format("{}: is missing: beside {} there must be a file of its {}", path.string(), bed.string(), what));
 }
 
 std::string hexadecimal(std::span<const std::uint8_t> bytes) {
@@ -71,14 +71,16 @@ void require_header(const MappedFile& file) {
   const auto bytes = file.bytes();
   const auto start = bytes.first(std::min<std::size_t>(bytes.size(), header_bytes));
   if (start.size() >= 2 && start[0] == 0x1f && start[1] == 0x8b)
-    throw DataError(fmt::format("{}: is compressed; a .bed file is read where it lies, so unpack it first", file.name()));
+    throw DataError(
+        fmt::format("{}: is compressed; a .bed file is read where it lies, so unpack it first", file.name()));
   if (start.size() < header_bytes || start[0] != 0x6c || start[1] != 0x1b)
-    throw DataError(fmt::format("{}: begins with {}; a PLINK .bed file begins with 6c 1b 01", file.name(),
-                                hexadecimal(start)));
+    throw DataError(
+        fmt::format("{}: begins with {}; a PLINK .bed file begins with 6c 1b 01", file.name(), hexadecimal(start)));
   if (start[2] == 0)
-    throw DataError(fmt::format("{}: byte 3 is 00: its calls lie sample by sample; write it SNP by SNP, as "
-                                "plink --make-bed does",
-                                file.name()));
+    throw DataError(
+        fmt::format("{}: byte 3 is 00: its calls lie sample by sample; write it SNP by SNP, as "
+                    "plink's make-bed does",
+                    file.name()));
   if (start[2] != 1) throw DataError(fmt::format("{}: byte 3 is {:02x}, and must be 01", file.name(), start[2]));
 }
 

@@ -41,7 +41,7 @@ FileKind kind_of(const InputFile& file) {
 
 void refuse_bed(const InputFile& file) {
   throw InvalidArgument(
-      fmt::format("{}: holds genotypes (PLINK), which only hearsay pca takes, in memory and without --stream", file.name()));
+      fmt::format("{}: holds genotypes (PLINK), which only hearsay pca takes, and not as a stream", file.name()));
 }
 
 }  // namespace hearsay::io

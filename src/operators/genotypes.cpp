@@ -77,8 +77,8 @@ bool is_padded_with_zeros(const GenotypeView& data, Index snp) {
 }
 
 void require_shape(const GenotypeView& data) {
-  require(data.samples > 0 && data.snps > 0, fmt::format("{}: {} samples of {} SNPs: must have at least one of each",
-                                                         data.name, data.samples, data.snps));
+  require(data.samples > 0 && data.snps > 0,
+          fmt::format("{}: {} samples of {} SNPs: must have at least one of each", data.name, data.samples, data.snps));
   require(data.samples <= std::numeric_limits<std::int32_t>::max(),
           fmt::format("{}: {} samples: must be less than 2^31", data.name, data.samples));
 }
@@ -101,16 +101,18 @@ GenotypeCounts count_calls(const GenotypeView& data) {
   GenotypeCounts counts;
   counts.of_snp.resize(static_cast<std::size_t>(data.snps));
   Index wrong = data.snps;  // the first SNP whose last byte is
-#pragma omp parallel for schedule(static) reduction(min : wrong) \
+#pragma omp parallel for schedule(static) reduction(min      \
+                                                    : wrong) \
     num_threads(detail::worth_threads(double(data.snps) * double(data.bytes_per_snp())))
   for (Index j = 0; j < data.snps; ++j) {
     counts.of_snp[static_cast<std::size_t>(j)] = count_snp(data, j);
     if (!is_padded_with_zeros(data, j)) wrong = std::min(wrong, j);
   }
   if (wrong < data.snps)
-    throw DataError(fmt::format("{}: SNP {}, its byte {}: bits behind the last of {} samples must be zero; the number "
-                                "of samples is another, or the file is damaged",
-                                data.name, wrong + 1, data.bytes_per_snp(), data.samples));
+    throw DataError(
+        fmt::format("{}: SNP {}, its byte {}: bits behind the last of {} samples must be zero; the number "
+                    "of samples is another, or the file is damaged",
+                    data.name, wrong + 1, data.bytes_per_snp(), data.samples));
   for (Index j = 0; j < data.snps; ++j) {
     const CallCounts& snp = counts.of_snp[static_cast<std::size_t>(j)];
     counts.missing += snp.missing;
@@ -147,8 +149,8 @@ void unpack_calls(const CallTable<S>& table, const std::uint8_t* calls, Index by
   for (Index b = 0; b < bytes; ++b) std::memcpy(out + 4 * b, table[calls[b]].data(), 4 * sizeof(S));
 }
 
-// Independent partial sums of a product over SNPs. Their number depends on the shape alone, so that threads do not change a
-// bit; it falls as each sum grows.
+// Independent partial sums of a product over SNPs. Their number depends on the shape alone, so that threads do not
+// change a bit; it falls as each sum grows.
 Index lanes_of(Index blocks, Index numbers) {
   const Index lanes = numbers <= (Index{1} << 19) ? 8 : numbers <= (Index{1} << 23) ? 4 : 2;
   return std::max<Index>(1, std::min(lanes, blocks));
@@ -244,7 +246,8 @@ void GenotypeCovariance<S>::sum_over_snps(BlockView<S> Y, const Visit& visit) co
   const Index n = data_.samples, p = Y.cols(), size = (n + 1) * p, snps = data_.snps;
   const Index blocks = (snps + tile_snps - 1) / tile_snps, lanes = lanes_of(blocks, size);
   S* sums = scratch<S, ScratchUse::partial_sums>(lanes * size);
-#pragma omp parallel for schedule(static, 1) num_threads(detail::worth_threads(2.0 * double(n) * double(snps) * double(p)))
+#pragma omp parallel for schedule(static, 1) \
+    num_threads(detail::worth_threads(2.0 * double(n) * double(snps) * double(p)))
   for (Index lane = 0; lane < lanes; ++lane) {
     S* sum = sums + lane * size;
     std::fill_n(sum, size, S(0));
@@ -256,7 +259,8 @@ void GenotypeCovariance<S>::sum_over_snps(BlockView<S> Y, const Visit& visit) co
   }
   for (Index lane = 1; lane < lanes; ++lane)
     Eigen::Map<Vector<S>>(sums, size) += Eigen::Map<const Vector<S>>(sums + lane * size, size);
-  Y = Eigen::Map<const Block<S>>(sums, n, p).rowwise() + Eigen::Map<const Eigen::RowVector<S, Eigen::Dynamic>>(sums + n * p, p);
+  Y = Eigen::Map<const Block<S>>(sums, n, p).rowwise() +
+      Eigen::Map<const Eigen::RowVector<S, Eigen::Dynamic>>(sums + n * p, p);
 }
 
 namespace {
@@ -299,7 +303,8 @@ template <class S>
 void GenotypeCovariance<S>::to_features(ConstBlockView<S> V, BlockView<S> out) const {
   const Index p = V.cols(), snps = data_.snps, blocks = (snps + tile_snps - 1) / tile_snps;
   const PackedSamples<S> all(V);
-#pragma omp parallel for schedule(static) num_threads(detail::worth_threads(double(data_.samples) * double(snps) * double(p)))
+#pragma omp parallel for schedule(static) \
+    num_threads(detail::worth_threads(double(data_.samples) * double(snps) * double(p)))
   for (Index block = 0; block < blocks; ++block) {
     const Index first = block * tile_snps, count = std::min(tile_snps, snps - first);
     S* tile = scratch<S, ScratchUse::centred_rows>(tile_snps * tile_samples);

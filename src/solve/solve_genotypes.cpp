@@ -29,8 +29,8 @@ GenotypeSolve settled_solve(const GenotypeView& data, const GenotypeCounts& coun
   SolveSettings settings = request.settings;
   settle(settings);
   const bool noisy = request.noise || settings.noise.kind != NoiseChoice::Kind::none;
-  const bool by_samples = data.samples < data.snps && settings.power.rank < data.samples && !noisy && !request.start &&
-                          !request.reference;
+  const bool by_samples =
+      data.samples < data.snps && settings.power.rank < data.samples && !noisy && !request.start && !request.reference;
   return {data, counts, request, settings.power, by_samples};
 }
 
@@ -82,9 +82,9 @@ Solution<double> genotypes_in_precision(const GenotypeSolve& asked) {
 void add_genotype_notes(const GenotypeView& data, const GenotypeCounts& counts, std::vector<std::string>& notes) {
   const auto left_out = static_cast<Index>(counts.left_out.size());
   if (left_out > 0)
-    notes.push_back(fmt::format("genotypes: {} of {} SNPs are left out, because all their calls are of one allele{}",
-                                left_out, data.snps,
-                                counts.without_call > 0 ? fmt::format("; {} have no call at all", counts.without_call) : ""));
+    notes.push_back(fmt::format(
+        "genotypes: {} of {} SNPs are left out, because all their calls are of one allele{}", left_out, data.snps,
+        counts.without_call > 0 ? fmt::format("; {} have no call at all", counts.without_call) : ""));
   if (counts.missing > 0)
     notes.push_back(fmt::format("genotypes: {} calls of {} samples are missing, and count as the mean of their SNP",
                                 counts.missing, counts.samples_missing));
@@ -98,8 +98,8 @@ void require_genotypes_fit(const GenotypeView& data, const GenotypeCounts& count
   require(request.settings.rank_rule.kind == RankRule::Kind::count,
           fmt::format("rank: must be a whole number for genotypes ({})", data.name));
   if (static_cast<Index>(counts.left_out.size()) == data.snps)
-    throw DataError(fmt::format("{}: none of its {} SNPs varies: all calls of each are of one allele", data.name,
-                                data.snps));
+    throw DataError(
+        fmt::format("{}: none of its {} SNPs varies: all calls of each are of one allele", data.name, data.snps));
   const Index limit = std::min(data.samples, data.snps), rank = request.settings.power.rank;
   require(rank <= limit, fmt::format("rank = {}: must lie in [1, {}], for {} samples of {} SNPs", rank, limit,
                                      data.samples, data.snps));

@@ -14,7 +14,8 @@ struct TallData {
   bool single = false;
 };
 
-/// Whether forming the covariance in one reading and finding all its eigenvalues is the cheapest way to the wanted ones.
+/// Whether forming the covariance in one reading and finding all its eigenvalues is the cheapest way to the wanted
+/// ones.
 bool covariance_goes_directly(const TallData& data);
 
 }  // namespace hearsay::detail

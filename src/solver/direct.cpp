@@ -241,8 +241,8 @@ PowerResult<S> direct_solve(OperatorRef<S> A, const PowerOptions& options, const
   return direct_solve<S>(formed, options, hooks);
 }
 
-#define HEARSAY_INSTANTIATE(S)                                                                             \
-  template PowerResult<S> direct_solve<S>(const FormedMatrix&, const PowerOptions&, const Hooks<S>&);      \
+#define HEARSAY_INSTANTIATE(S)                                                                        \
+  template PowerResult<S> direct_solve<S>(const FormedMatrix&, const PowerOptions&, const Hooks<S>&); \
   template PowerResult<S> direct_solve<S>(OperatorRef<S>, const PowerOptions&, const Hooks<S>&);
 HEARSAY_INSTANTIATE(float)
 HEARSAY_INSTANTIATE(double)

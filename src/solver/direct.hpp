@@ -1,5 +1,6 @@
 // The direct way: the matrix is formed, tridiagonalised, and all its eigenvalues are found, so that there is nothing to
-// miss; then the eigenvectors that are wanted. For matrices of a few hundred rows, or where many eigenvectors are wanted.
+// miss; then the eigenvectors that are wanted. For matrices of a few hundred rows, or where many eigenvectors are
+// wanted.
 #pragma once
 
 #include "hearsay/power.hpp"

@@ -62,8 +62,8 @@ void carry_over(double residual, PowerResult<S>& result) {
   result.sin_theta_estimate = std::min(1.0, result.sin_theta_estimate * grown);
 }
 
-// Phi Phi' v = lambda v gives the component Phi'v / ||Phi'v||. The claim is measured anew on the features' side; where the
-// way back lost accuracy (tiny eigenvalues), a few iterations there restore it.
+// Phi Phi' v = lambda v gives the component Phi'v / ||Phi'v||. The claim is measured anew on the features' side; where
+// the way back lost accuracy (tiny eigenvalues), a few iterations there restore it.
 template <class S, class Features, class Samples>
 PowerResult<S> on_features_side(PowerResult<S> result, const Features& A, const Samples& samples_side,
                                 const PowerOptions& options, const Hooks<S>& hooks) {

@@ -5,7 +5,8 @@
 //   const auto found = solve_pca(file.view(), counts, request);
 //
 // Checked as it is opened: the three first bytes, that the SNPs come one by one (not sample by sample), and that the
-// length is that of the SNPs of the .bim and the samples of the .fam. The file must not be shortened while it is mapped.
+// length is that of the SNPs of the .bim and the samples of the .fam. The file must not be shortened while it is
+// mapped.
 #pragma once
 
 #include <filesystem>

@@ -55,9 +55,7 @@ TEST(Direct, FindsEitherEndAndBothOfAClosedForm) {
     EXPECT_LE((result.basis.transpose() * result.basis - Small<double>::Identity(4, 4)).norm(), 1e-13);
     EXPECT_LE((A * result.basis - result.basis * result.eigenvalues.asDiagonal()).norm(), 1e-13) << name(which);
     for (Index i = 0; i < 4; ++i) {
-      const Index j = which == Which::smallest                ? i + 1
-                      : which == Which::both_ends && i >= 2   ? 4 - i
-                                                              : n - i;
+      const Index j = which == Which::smallest ? i + 1 : which == Which::both_ends && i >= 2 ? 4 - i : n - i;
       EXPECT_NEAR(result.eigenvalues(i), eigenvalue(j, n), 1e-13) << name(which) << ' ' << i;
     }
     EXPECT_EQ(result.certificate.sin_theta, Knowledge::bound) << name(which);
@@ -70,7 +68,8 @@ TEST(Direct, FindsEitherEndAndBothOfAClosedForm) {
 TEST(Direct, ItsBoundHoldsForEveryGapDownToRounding) {
   for (const double gap : {1e-2, 1e-5, 1e-8, 1e-11, 1e-14, 0.0}) {
     std::vector<double> spectrum(30);
-    for (Index i = 0; i < 30; ++i) spectrum[static_cast<std::size_t>(i)] = i < 3 ? 1.0 : (1 - gap) * std::pow(0.9, static_cast<double>(i - 3));
+    for (Index i = 0; i < 30; ++i)
+      spectrum[static_cast<std::size_t>(i)] = i < 3 ? 1.0 : (1 - gap) * std::pow(0.9, static_cast<double>(i - 3));
     const auto planted = test::planted_spectrum(spectrum, 5);
     const auto result = principal_subspace<double>(DenseSymmetric<double>(planted.A), direct(3));
     const double sine = test::reference_sin_theta(planted.top(3), result.basis);
@@ -130,7 +129,8 @@ TEST(Direct, ObserversSeeItOnceAndMayStopIt) {
     EXPECT_EQ(now.basis.cols(), 2);
     return ++calls < 1;
   };
-  EXPECT_EQ(principal_subspace<double>(DenseSymmetric<double>(A), direct(2), hooks).status, Status::stopped_by_observer);
+  EXPECT_EQ(principal_subspace<double>(DenseSymmetric<double>(A), direct(2), hooks).status,
+            Status::stopped_by_observer);
   EXPECT_EQ(calls, 1);
 }
 
@@ -178,8 +178,16 @@ Block<double> covariance_by_hand(const Block<double>& data, bool center) {
 
 TYPED_TEST(DirectCovariance, IsTheCovarianceForEveryShape) {
   using S = TypeParam;
-  for (const auto& [m, d] : {std::pair<Index, Index>{1, 1}, {2, 1}, {3, 2}, {40, 16}, {255, 17}, {256, 8}, {257, 33},
-                             {1000, 50}, {5000, 3}, {700, 130}})
+  for (const auto& [m, d] : {std::pair<Index, Index>{1, 1},
+                             {2, 1},
+                             {3, 2},
+                             {40, 16},
+                             {255, 17},
+                             {256, 8},
+                             {257, 33},
+                             {1000, 50},
+                             {5000, 3},
+                             {700, 130}})
     for (const bool center : {true, false}) {
       const Block<S> data = (test::random_block(m, d, 4).array() + 3.0).matrix().template cast<S>();
       const auto formed = detail::form_covariance<S>(borrow(data), center);
@@ -260,10 +268,9 @@ TYPED_TEST(DirectCovariance, PcaAgreesWithTheSingularValueDecomposition) {
           test::reference_sin_theta(svd.V.leftCols(4), Block<double>(result.power.basis.template cast<double>()));
       EXPECT_LE(sine, digits);
       EXPECT_LE(sine, result.power.certificate.sin_theta_bound);
-      EXPECT_LE((result.singular_values.template cast<double>().array() / svd.values.head(4).array() - 1)
-                    .abs()
-                    .maxCoeff(),
-                digits);
+      EXPECT_LE(
+          (result.singular_values.template cast<double>().array() / svd.values.head(4).array() - 1).abs().maxCoeff(),
+          digits);
       const double divisor = static_cast<double>(center ? m - 1 : m);
       EXPECT_NEAR(result.total_variance / (centred.squaredNorm() / divisor), 1, digits);
     }
