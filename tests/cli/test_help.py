@@ -62,7 +62,7 @@ def test_completion_knows_every_command_and_option(hearsay, shell):
     (["hearsay", "cl"], ["cluster"]),
     (["hearsay", "datasets", "fe"], ["fetch"]),
     (["hearsay", "pca", "--max"], ["--max-iterations"]),
-    (["hearsay", "pca", "--method", ""], ["auto", "anpm", "npm", "krylov", "averaged"]),
+    (["hearsay", "pca", "--method", ""], ["auto", "anpm", "npm", "krylov", "direct", "averaged"]),
     (["hearsay", "eigs", "m.npy", "--damping", "s"], ["symmetric"]),
     (["hearsay", "cluster", "--certify", ""], ["none", "residual", "full"]),
 ])
