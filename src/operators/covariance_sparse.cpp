@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "hearsay/error.hpp"
+#include "hearsay/linalg.hpp"
+#include "hearsay/memory.hpp"
 #include "hearsay/operators/covariance.hpp"
 #include "linalg/worth_threads.hpp"
+#include "operators/sparse_outer.hpp"
 
 namespace hearsay {
 
@@ -93,7 +97,13 @@ ColumnMoments sparse_moments(const CsrView<S>& data, std::span<const double> wei
 
 template <class S>
 SparseCovariance<S>::SparseCovariance(CsrView<S> data, const CovarianceOptions& options)
-    : data_(data), weights_(options.weights), missing_(options.missing_as_mean) {
+    : data_(data),
+      weights_(options.weights),
+      missing_(options.missing_as_mean),
+      gram_bytes_limit_(options.gram_bytes_limit),
+      form_at_once_(options.form_at_once),
+      expected_products_(options.expected_products),
+      outer_multiply_adds_(detail::outer_multiply_adds(data)) {
   const Index m = data.rows, d = data.cols;
   require(m > 0 && d > 0, fmt::format("data of {} x {}: must have at least one row and one column", m, d));
   divisor_ = options.center ? std::max<double>(1.0, static_cast<double>(m) - 1) : static_cast<double>(m);
@@ -201,8 +211,87 @@ void SparseCovariance<S>::scores(ConstBlockView<S> X, BlockView<S> out) const {
   multiply_rows(scaled_block_, out);
 }
 
+// One product of a multiplied entry costs as much as so many columns of it: those of a row of X lie side by side, those
+// of a sum are scattered.
+constexpr double scattered_beside_product = 4;
+
+// As DenseCovariance::should_form: at once where a solve's products take longer, otherwise after as many products.
+template <class S>
+bool SparseCovariance<S>::should_form(Index p) const {
+  if (formed() || !may_form_) return false;
+  const auto d = static_cast<double>(data_.cols);
+  if (d * d * sizeof(double) > static_cast<double>(gram_bytes_limit_)) return false;
+  const double saved = (2.0 * static_cast<double>(data_.nonzeros()) - d * d) * static_cast<double>(p);
+  if (!(saved > 0)) return false;
+  const double break_even = scattered_beside_product * outer_multiply_adds_ / saved;
+  return (form_at_once_ && break_even <= static_cast<double>(expected_products_)) ||
+         static_cast<double>(products_made_) > break_even;
+}
+
+// Z'WZ of the entries less their shift; then what is left of the mean, of rank two.
+template <class S>
+void SparseCovariance<S>::form() const {
+  constexpr double most_cancelled = 1e6;  // of a variance's digits
+  const Index d = data_.cols;
+  try {
+    require_memory(static_cast<std::uint64_t>(d) * static_cast<std::uint64_t>(d),
+                   sizeof(double) + (sizeof(S) < sizeof(double) ? sizeof(S) : 0), "the covariance");
+  } catch (const DataError&) {  // products do without it
+    may_form_ = false;
+    return;
+  }
+  const auto value = [this](std::size_t e, std::int32_t j) { return static_cast<double>(entry(e, j) - shift_(j)); };
+  const auto weight = [this](Index i) { return row_weight(weights_, i); };
+  Block<double> sum;
+  detail::sparse_outer_products(data_, value, weight, sum);
+
+  Vector<double> columns = Vector<double>::Zero(d);
+  double total = 0;
+  for (Index i = 0; i < data_.rows; ++i) {
+    const double w = weight(i);
+    total += w;
+    for (auto e = data_.row_start[static_cast<std::size_t>(i)]; e < data_.row_start[static_cast<std::size_t>(i) + 1];
+         ++e)
+      columns(data_.columns[static_cast<std::size_t>(e)]) +=
+          w * value(static_cast<std::size_t>(e), data_.columns[static_cast<std::size_t>(e)]);
+  }
+  const Vector<double> rest = (columns_.mean - shift_).template cast<double>();
+  for (Index j = 0; j < d; ++j) {
+    const double before = sum(j, j);
+    for (Index k = 0; k < d; ++k)
+      sum(j, k) += total * (rest(j) * rest(k)) - (columns(j) * rest(k) + rest(j) * columns(k));
+    if (before > most_cancelled * sum(j, j) && rest(j) != 0) {
+      may_form_ = false;
+      return;
+    }
+  }
+  if (scaled_) {
+    const Vector<double> factor = columns_.factor.template cast<double>();
+    for (Index j = 0; j < d; ++j) sum.row(j).array() *= factor(j) * factor.transpose().array();
+  }
+  sum /= divisor_;
+  if constexpr (std::is_same_v<S, double>)
+    gram_ = std::move(sum);
+  else
+    gram_ = sum.template cast<S>();
+}
+
+template <class S>
+std::uint64_t SparseCovariance<S>::position() const {
+  return products_made_ | (formed() ? formed_bit : 0);
+}
+
+template <class S>
+void SparseCovariance<S>::seek(std::uint64_t position) const {
+  products_made_ = position & ~formed_bit;
+  if ((position & formed_bit) != 0 && !formed()) form();
+}
+
 template <class S>
 void SparseCovariance<S>::apply(ConstBlockView<S> X, BlockView<S> Y) const {
+  if (should_form(X.cols())) form();
+  ++products_made_;
+  if (formed()) return multiply<S>(borrow(gram_), X, Y);
   const CsrView<S>& data = data_;
   const Index d = data.cols, p = X.cols();
   products_.resize(data.rows, p);
@@ -237,11 +326,13 @@ OperatorFacts SparseCovariance<S>::facts() const {
   return {.positive_semidefinite = true,
           .extra_passes = 1,
           .exact = true,
-          .multiply_adds = 2.0 * static_cast<double>(data_.nonzeros())};
+          .multiply_adds = formed() ? static_cast<double>(data_.cols) * static_cast<double>(data_.cols)
+                                    : 2.0 * static_cast<double>(data_.nonzeros())};
 }
 
 template <class S>
 double SparseCovariance<S>::total_variance() const {
+  if (formed() && sizeof(S) == sizeof(double)) return static_cast<double>(gram_.trace());
   const CsrView<S>& data = data_;
   Vector<double> squares = Vector<double>::Zero(data.cols), stored = Vector<double>::Zero(data.cols);
   double total_weight = 0;

@@ -109,7 +109,9 @@ class HEARSAY_API DenseCovariance {
   mutable Index extra_passes_ = 0;
 };
 
-/// The same for sparse data. Columns that are stored in full are centred entry by entry; the others implicitly.
+/// The same for sparse data. Columns that are stored in full are centred entry by entry; the others implicitly. The
+/// d x d matrix is formed from the outer products of the rows where a solve's products would cost more: rows of some
+/// dozens of entries. Not where centring would cancel more than six digits.
 template <class S>
 class HEARSAY_API SparseCovariance {
  public:
@@ -128,8 +130,11 @@ class HEARSAY_API SparseCovariance {
   Index dim() const { return data_.cols; }
   void apply(ConstBlockView<S> X, BlockView<S> Y) const;
   OperatorFacts facts() const;
+  std::uint64_t position() const;
+  void seek(std::uint64_t position) const;
 
   const Vector<S>& mean() const { return columns_.mean; }
+  bool formed() const { return gram_.size() > 0; }
   const ColumnRule<S>& columns() const { return columns_; }
   const ColumnMoments& moments() const { return moments_; }  ///< empty unless an option needs them
   double divisor() const { return divisor_; }
@@ -142,11 +147,15 @@ class HEARSAY_API SparseCovariance {
   void find_mean();
   void find_moments(const CovarianceOptions& options);
   void shift_full_columns();
+  bool should_form(Index p) const;
+  void form() const;
   void multiply_rows(ConstBlockView<S> X, BlockView<S> out) const;  // by X that is scaled already
   S entry(std::size_t e, std::int32_t column) const {
     const S value = data_.values[e];
     return missing_ && !(value == value) ? columns_.fill(column) : value;
   }
+
+  static constexpr std::uint64_t formed_bit = std::uint64_t{1} << 63;  // of position(): the matrix had been formed
 
   CsrView<S> data_;
   ColumnRule<S> columns_;
@@ -155,6 +164,13 @@ class HEARSAY_API SparseCovariance {
   bool scaled_ = false, missing_ = false;
   Vector<S> shift_;  // subtracted from stored entries: the mean of a full column, else zero
   double divisor_ = 1;
+  std::int64_t gram_bytes_limit_ = 0;  // 0 never forms the matrix
+  bool form_at_once_ = true;
+  Index expected_products_ = 0;
+  double outer_multiply_adds_ = 0;  // that forming it takes
+  mutable Block<S> gram_;           // formed on demand
+  mutable bool may_form_ = true;    // until centring was seen to cancel too much
+  mutable std::uint64_t products_made_ = 0;
   mutable Block<S> products_, scaled_block_;  // (Phi - 1 mu') D X, m x p; D X
 };
 

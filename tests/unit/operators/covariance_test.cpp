@@ -128,6 +128,101 @@ TEST(SparseCovariance, MultipliesAsTheNaiveCovarianceWithoutDensifying) {
   }
 }
 
+// About so many of each row's 40 entries; column 4 is full, and far from zero.
+CsrMatrix<double> scattered(Index rows, Index every, Block<double>& data) {
+  data = random_block(rows, 40, 21);
+  for (Index i = 0; i < rows; ++i)
+    for (Index j = 0; j < 40; ++j)
+      if ((7 * i + 3 * j + i * i) % every != 0 && j != 4) data(i, j) = 0;
+  data.col(4).array() += 1e5;
+  return sparse(data);
+}
+
+TEST(SparseCovariance, IsFormedFromShortRowsAndStaysTheSameMatrix) {
+  Block<double> data;
+  const CsrMatrix<double> csr = scattered(3000, 5, data);
+  std::vector<double> weights(3000);
+  for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<double>(i % 3);
+  const Block<double> X = random_block(40, 4, 22);
+  for (const bool center : {true, false})
+    for (const bool standardize : {false, true})
+      for (const bool weighted : {false, true}) {
+        CovarianceOptions options{.center = center, .standardize = standardize};
+        if (weighted) options.weights = weights;
+        const SparseCovariance<double> formed(borrow(csr), options);
+        options.gram_bytes_limit = 0;
+        const SparseCovariance<double> implicit(borrow(csr), options);
+        Block<double> Y(40, 4), Z(40, 4);
+
+        formed.apply(X, Y);
+        implicit.apply(X, Z);
+
+        EXPECT_TRUE(formed.formed());
+        EXPECT_FALSE(implicit.formed());
+        EXPECT_LE((Y - Z).norm(), 1e-12 * Z.norm()) << center << standardize << weighted;
+        EXPECT_NEAR(formed.total_variance(), implicit.total_variance(), 1e-12 * implicit.total_variance());
+      }
+}
+
+TEST(SparseCovariance, IsNotFormedFromLongRowsForAProductOrTwo) {
+  Block<double> data;
+  const CsrMatrix<double> csr = scattered(200, 1, data);  // stored in full
+  const SparseCovariance<double> A(borrow(csr), {.form_at_once = false});
+  const Block<double> x = random_block(40, 1, 23);
+  Block<double> y(40, 1);
+  A.apply(x, y);
+  EXPECT_FALSE(A.formed());
+  for (int product = 0; product < 60; ++product) A.apply(x, y);
+  EXPECT_TRUE(A.formed());
+  EXPECT_LE((y - naive_covariance(data, true) * x).norm(), 1e-10 * y.norm());
+}
+
+TEST(SparseCovariance, FormsTheSameBitsWhateverTheThreads) {
+  Block<double> data;
+  const CsrMatrix<double> csr = scattered(20'000, 3, data);  // more than one chunk of entries
+  const Block<double> X = random_block(40, 3, 24);
+  const int before = threads();
+  std::vector<Block<double>> made;
+  for (const int count : {1, 2, 5}) {
+    set_threads(count);
+    const SparseCovariance<double> A(csr);
+    A.apply(X, made.emplace_back(40, 3));
+    EXPECT_TRUE(A.formed());
+  }
+  set_threads(before);
+  EXPECT_EQ(made[0], made[1]);
+  EXPECT_EQ(made[0], made[2]);
+}
+
+TEST(SparseCovariance, GoesOnFromItsPosition) {
+  Block<double> data;
+  const CsrMatrix<double> csr = scattered(3000, 5, data);
+  const Block<double> X = random_block(40, 3, 25);
+  Block<double> Y(40, 3), Z(40, 3);
+  const SparseCovariance<double> A(csr), B(csr);
+  A.apply(X, Y);
+  B.seek(A.position());
+  EXPECT_TRUE(B.formed());
+  A.apply(X, Y);
+  B.apply(X, Z);
+  EXPECT_EQ(Y, Z);
+}
+
+// A column of 1e6 and one zero: its variance is a millionth of what its outer products add up to.
+TEST(SparseCovariance, IsNotFormedWhereCentringWouldCancel) {
+  constexpr Index rows = 4'000'000;
+  CsrMatrix<double> csr{.rows = rows, .cols = 2};
+  for (Index i = 0; i < rows; ++i) {
+    if (i != 7) csr.columns.push_back(0), csr.values.push_back(1e6);
+    if (i % 1000 == 0) csr.columns.push_back(1), csr.values.push_back(1 + static_cast<double>(i % 7));
+    csr.row_start.push_back(csr.nonzeros());
+  }
+  const SparseCovariance<double> A(csr);
+  Block<double> X = random_block(2, 2, 26), Y(2, 2);
+  A.apply(X, Y);
+  EXPECT_FALSE(A.formed());
+}
+
 TEST(StreamedCovariance, EqualsTheCovarianceInMemoryWithOnePassPerProduct) {
   const Block<double> data = random_block(1000, 20, 14).array() + 1e6, X = random_block(20, 3, 15);
   for (const Index rows_at_once : {1, 7, 256, 5000}) {
