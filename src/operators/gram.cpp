@@ -57,29 +57,6 @@ void multiply_rows(const CsrView<S>& A, const std::vector<Index>& begins, ConstB
 }  // namespace
 
 template <class S>
-CsrMatrix<S> transposed(const CsrView<S>& A) {
-  require_memory(static_cast<std::uint64_t>(A.nonzeros()), sizeof(S) + sizeof(std::int32_t), "the transposed matrix");
-  require_memory(static_cast<std::uint64_t>(A.cols), 2 * sizeof(std::int64_t), "the transposed matrix");
-  require(A.rows <= std::numeric_limits<std::int32_t>::max(),
-          fmt::format("matrix of {} rows: must have less than 2^31 to be transposed", A.rows));
-  CsrMatrix<S> At{.rows = A.cols, .cols = A.rows};
-  At.row_start.assign(static_cast<std::size_t>(A.cols) + 1, 0);
-  for (const auto j : A.columns) ++At.row_start[static_cast<std::size_t>(j) + 1];
-  for (std::size_t j = 1; j < At.row_start.size(); ++j) At.row_start[j] += At.row_start[j - 1];
-  At.columns.resize(A.columns.size());
-  At.values.resize(A.values.size());
-  std::vector<std::int64_t> next(At.row_start.begin(), At.row_start.end() - 1);
-  for (Index i = 0; i < A.rows; ++i)
-    for (auto e = A.row_start[static_cast<std::size_t>(i)]; e < A.row_start[static_cast<std::size_t>(i) + 1]; ++e) {
-      const auto from = static_cast<std::size_t>(e);
-      const auto slot = static_cast<std::size_t>(next[static_cast<std::size_t>(A.columns[from])]++);
-      At.columns[slot] = static_cast<std::int32_t>(i);
-      At.values[slot] = A.values[from];
-    }
-  return At;
-}
-
-template <class S>
 SparseGram<S>::SparseGram(CsrView<S> A, bool by_rows)
     : A_(A), by_rows_(by_rows), At_(transposed<S>(A)), tasks_(equal_tasks(A)), tasks_t_(equal_tasks(borrow(At_))) {
   require(A.rows > 0 && A.cols > 0,
@@ -118,9 +95,7 @@ OperatorFacts SparseGram<S>::facts() const {
           .terms = 2 * longest_};
 }
 
-#define HEARSAY_INSTANTIATE(S)                            \
-  template CsrMatrix<S> transposed<S>(const CsrView<S>&); \
-  template class SparseGram<S>;
+#define HEARSAY_INSTANTIATE(S) template class SparseGram<S>;
 HEARSAY_INSTANTIATE(float)
 HEARSAY_INSTANTIATE(double)
 #undef HEARSAY_INSTANTIATE
