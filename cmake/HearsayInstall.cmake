@@ -59,8 +59,12 @@ set(headers_left_out)
 hearsay_install_library(hearsay hearsayTargets PC hearsay DESCRIPTION "${PROJECT_DESCRIPTION}"
   REQUIRES "eigen3 >= 3.4" PRIVATE_REQUIRES "fmt" PRIVATE_LIBS "${openmp_libs} -pthread")
 if(HEARSAY_BUILD_IO)
+  set(hdf5_package "")
+  if(HEARSAY_WITH_HDF5)
+    set(hdf5_package " hdf5")
+  endif()
   hearsay_install_library(hearsay_io hearsayIoTargets PC hearsay-io DESCRIPTION "Files and checkpoints of hearsay"
-    REQUIRES "hearsay = ${PROJECT_VERSION}" PRIVATE_REQUIRES "fmt zlib libcrypto")
+    REQUIRES "hearsay = ${PROJECT_VERSION}" PRIVATE_REQUIRES "fmt zlib libcrypto${hdf5_package}")
 else()
   list(APPEND headers_left_out PATTERN "hearsay/io" EXCLUDE)
 endif()

@@ -16,5 +16,5 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION math)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # What find_package(hearsay) looks for; the command line does without.
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libeigen3-dev, libfmt-dev, zlib1g-dev, libssl-dev, libcurl4-openssl-dev")
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libeigen3-dev, libfmt-dev, zlib1g-dev, libssl-dev, libcurl4-openssl-dev, libhdf5-dev")
 include(CPack)

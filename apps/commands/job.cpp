@@ -22,6 +22,7 @@ struct Setter {
 
 constexpr Setter setters[] = {
     {"label-column", [](Job& job, const std::string& text) { job.label_column = text; }},
+    {"dataset", [](Job& job, const std::string& text) { job.dataset = text; }},
     {"weights-column", [](Job& job, const std::string& text) { job.weights_column = text; }},
     {"row-weights", [](Job& job, const std::string& text) { job.row_weights = text; }},
     {"missing", [](Job& job, const std::string& text) { job.missing = missing_policy(text); }},

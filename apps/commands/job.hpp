@@ -37,7 +37,7 @@ struct Job {
   bool quiet = false;
   bool one_per_rank = false;
   bool quick = false;
-  std::string label_column, weights_column;
+  std::string label_column, weights_column, dataset;
   Missing missing = Missing::refuse;
   ColumnMatch columns = ColumnMatch::by_name;
   double shift = 0;

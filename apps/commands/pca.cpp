@@ -84,16 +84,21 @@ Analysis analyse_stream(const Job& job) {
 
 // Data of single precision are solved in double unless single is asked for.
 template <class Data>
-Analysis analyse_as_asked(const Job& job, const Data& data, const PcaSettings& settings) {
+Analysis analyse_as_asked(const Job& job, Data& data, const PcaSettings& settings) {
   return job.solve.precision == Precision::single ? analyse(job, data, settings)
-                                                  : analyse(job, in<double>(data), settings);
+                                                  : analyse(job, in<double>(std::move(data)), settings);
 }
 
 Analysis analyse_samples(const Job& job) {
   Samples samples = load_weighted_samples(job);
   io::Data& data = samples.data;
   const PcaSettings settings = pca_settings(job, samples.weights, data.column_names);
-  Analysis made = std::visit([&](const auto& matrix) { return analyse_as_asked(job, matrix, settings); }, data.matrix);
+  Analysis made = std::visit([&](auto& matrix) { return analyse_as_asked(job, matrix, settings); }, data.matrix);
+  made.sample_names = names_of_rows(data);
+  made.feature_names = names_of_columns(data);
+  if (!made.sample_names.empty()) made.component_names = names_of_components(made.outcome.power.basis.cols());
+  std::vector<std::string>& notes = made.outcome.power.notes;
+  notes.insert(notes.begin(), data.notes.begin(), data.notes.end());
   made.facts.features = data.column_names;
   made.page = {.groups = std::move(data.labels),
                .group_name = data.label_name.empty() ? "label" : data.label_name,
@@ -172,7 +177,7 @@ void add_pca(CLI::App& root, Action& action) {
               {.name = "pca",
                .summary = "Principal components of a table of samples",
                .input = "DATA",
-               .input_help = "Samples in rows: .csv .tsv .txt .npy .mtx, each also .gz; genotypes: .bed; or a data set",
+               .input_help = "Samples in rows: .csv .tsv .txt .npy .mtx (or .gz), .npz .h5ad .h5 .bed; or a data set",
                .footer = "Examples:\n"
                          "  hearsay pca measurements.csv -k 5 --components basis.npy --scores scores.csv\n"
                          "  hearsay pca digits -k 10 --json -\n"
@@ -180,6 +185,7 @@ void add_pca(CLI::App& root, Action& action) {
                          "  hearsay pca table.csv -k 0.95 --json result.json --components basis.npy\n"
                          "  hearsay pca huge.npy -k 20 --stream --checkpoint huge.ckpt --tolerance 1e-6\n"
                          "  hearsay pca huge.npy -k 20 --stream --batch 10000\n"
+                         "  hearsay pca cells.h5ad -k 50 --scores scores.csv\n"
                          "  hearsay pca genotypes.bed -k 10 --scores scores.csv\n"
                          "  hearsay pca patients.csv -k 5 --dp 1,1e-6 --row-norm 10",
                .options = in_pca},

@@ -33,22 +33,28 @@ double required_real(const Job& job, std::string_view name) {
 
 Spectrum spectrum_of_data(const Job& job) {
   const io::Data data = load_samples(job);
-  if (const auto* sparse = std::get_if<CsrMatrix<double>>(&data.matrix))
-    return find_spectrum<double>(SparseCovariance<double>(*sparse, job.center), job.solve.power);
-  if (const auto* dense = std::get_if<Block<double>>(&data.matrix))
-    return find_spectrum<double>(DenseCovariance<double>(*dense, {.center = job.center}), job.solve.power);
-  const Block<double> widened = in<double>(std::get<Block<float>>(data.matrix));
-  return find_spectrum<double>(DenseCovariance<double>(widened, {.center = job.center}), job.solve.power);
+  return std::visit(
+      [&job](const auto& matrix) {
+        const auto& widened = in<double>(matrix);
+        if constexpr (requires { matrix.col(0); })
+          return find_spectrum<double>(DenseCovariance<double>(widened, {.center = job.center}), job.solve.power);
+        else
+          return find_spectrum<double>(SparseCovariance<double>(widened, job.center), job.solve.power);
+      },
+      data.matrix);
 }
 
 Spectrum spectrum_of_matrix(const Job& job) {
   const io::Data data = load_symmetric(job.input);
-  if (const auto* sparse = std::get_if<CsrMatrix<double>>(&data.matrix))
-    return find_spectrum<double>(SparseSymmetric<double>(*sparse), job.solve.power);
-  if (const auto* dense = std::get_if<Block<double>>(&data.matrix))
-    return find_spectrum<double>(DenseSymmetric<double>(*dense), job.solve.power);
-  const Block<double> widened = in<double>(std::get<Block<float>>(data.matrix));
-  return find_spectrum<double>(DenseSymmetric<double>(widened), job.solve.power);
+  return std::visit(
+      [&job](const auto& matrix) {
+        const auto& widened = in<double>(matrix);
+        if constexpr (requires { matrix.col(0); })
+          return find_spectrum<double>(DenseSymmetric<double>(widened), job.solve.power);
+        else
+          return find_spectrum<double>(SparseSymmetric<double>(widened), job.solve.power);
+      },
+      data.matrix);
 }
 
 // The file that --data or --matrix names; empty when neither is given.

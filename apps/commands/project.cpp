@@ -10,6 +10,7 @@
 #include "commands/job.hpp"
 #include "files/convert.hpp"
 #include "files/delivery.hpp"
+#include "files/genotypes.hpp"
 #include "files/inputs.hpp"
 #include "files/outputs.hpp"
 #include "files/projection.hpp"
@@ -43,15 +44,24 @@ Block<double> reordered(const Block<double>& data, const std::vector<Index>& col
   return rows;
 }
 
-Block<double> scores_of_file(const Job& job, const Projection& projection) {
+// The columns of a row need not ascend: scores are sums over its entries.
+CsrMatrix<double> reordered(const CsrMatrix<double>& data, const std::vector<Index>& columns) {
+  std::vector<std::int32_t> place(columns.size());
+  for (std::size_t j = 0; j < columns.size(); ++j)
+    place[static_cast<std::size_t>(columns[j])] = static_cast<std::int32_t>(j);
+  CsrMatrix<double> rows = data;
+  for (std::int32_t& column : rows.columns) column = place[static_cast<std::size_t>(column)];
+  return rows;
+}
+
+Block<double> scores_of_file(const Job& job, const Projection& projection, std::vector<io::RowNames>& names) {
   const io::Data data = load_samples(job);
+  names = names_of_rows(data);
   return std::visit(
       [&](const auto& stored) -> Block<double> {
         const auto& matrix = in<double>(stored);
         const std::vector<Index> columns = matched_columns(projection, data.column_names, columns_of(matrix), job);
-        if constexpr (requires { stored.col(0); }) {
-          if (!in_order(columns)) return pca_scores<double>(reordered(matrix, columns), projection.model);
-        }
+        if (!in_order(columns)) return pca_scores<double>(reordered(matrix, columns), projection.model);
         return pca_scores<double>(matrix, projection.model);
       },
       data.matrix);
@@ -147,12 +157,16 @@ int run_project(Job job) {
   check(job);
   check_outputs(job);
   const Projection projection = load_projection(job);
-  Projected made{.scores = job.stream ? scores_of_stream(job, projection) : scores_of_file(job, projection)};
+  std::vector<io::RowNames> names;
+  Projected made{.scores = job.stream ? scores_of_stream(job, projection) : scores_of_file(job, projection, names)};
   if (job.whiten) whiten<double>(made.scores, projection.model);
   made.notes = notes_of(job, projection, made.scores);
 
   Delivery delivery;
-  delivery.block(job.scores, made.scores);
+  if (names.empty())
+    delivery.block(job.scores, made.scores);
+  else
+    delivery.block(job.scores, made.scores, names_of_components(made.scores.cols()), names);
   delivery.json(job.json, [&] { return project_json(job, projection, made); });
   if (!job.prints_json()) delivery.print(project_text(job, projection, made));
   return delivery.finish(done);

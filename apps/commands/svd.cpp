@@ -56,7 +56,9 @@ int run_svd(Job job) {
   check(job);
   check_outputs(job);
   const io::Data data = load_samples(job);
-  const Factored made = std::visit([&job](const auto& matrix) { return factor_as_asked(job, matrix); }, data.matrix);
+  Factored made = std::visit([&job](const auto& matrix) { return factor_as_asked(job, matrix); }, data.matrix);
+  std::vector<std::string>& notes = made.outcome.power.notes;
+  notes.insert(notes.begin(), data.notes.begin(), data.notes.end());
 
   Delivery delivery;
   delivery.block(job.left, made.left);

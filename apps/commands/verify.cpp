@@ -104,12 +104,6 @@ Job job_of(const PlainJson& result, const PlainJson& provenance, const std::stri
   return job;
 }
 
-// As the components of genotypes do, in a .csv.
-bool names_its_rows(const fs::path& path) {
-  const std::vector<std::string> names = io::column_names(path);
-  return !names.empty() && names.front() == snp_title;
-}
-
 // The basis the result was delivered with: the file that is named now, or else the one named then.
 std::optional<Block<double>> basis_of(const PlainJson& provenance, const std::string& given, Index d, Index k,
                                       const std::string& name, Findings& findings) {
@@ -124,7 +118,7 @@ std::optional<Block<double>> basis_of(const PlainJson& provenance, const std::st
     findings.leave_out("residual", "the run wrote no --components, so there is no basis to measure");
     return std::nullopt;
   }
-  const io::Data data = io::read_data(path, {.label_column = names_its_rows(path) ? std::string(snp_title) : ""});
+  const io::Data data = io::read_data(path, {.label_column = title_of_row_names(path)});
   const Block<double>* basis = std::get_if<Block<double>>(&data.matrix);
   if (basis == nullptr || basis->rows() != d || basis->cols() != k)
     refuse(path, fmt::format("must be a {} x {} array, the basis of {}", d, k, name));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <concepts>
+#include <utility>
 #include <vector>
 
 #include "hearsay/block.hpp"
@@ -24,6 +25,19 @@ template <class T, class S>
 requires(!std::same_as<T, S>) CsrMatrix<T> in(const CsrMatrix<S>& matrix) {
   return {matrix.rows, matrix.cols, matrix.row_start, matrix.columns,
           std::vector<T>(matrix.values.begin(), matrix.values.end())};
+}
+
+/// The same where the matrix is needed no more: its memory is given back as soon as it can be.
+template <class T, class S>
+requires(!std::same_as<T, S>) Block<T> in(Block<S>&& matrix) {
+  const Block<S> old = std::move(matrix);
+  return old.template cast<T>();
+}
+template <class T, class S>
+requires(!std::same_as<T, S>) CsrMatrix<T> in(CsrMatrix<S>&& matrix) {
+  const std::vector<S> old = std::move(matrix.values);
+  return {matrix.rows, matrix.cols, std::move(matrix.row_start), std::move(matrix.columns),
+          std::vector<T>(old.begin(), old.end())};
 }
 
 template <class S>

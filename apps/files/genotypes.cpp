@@ -22,6 +22,7 @@ void require_options_of_genotypes(const Job& job) {
                                     {"standardize", is_scaled},
                                     {"batch", for_tables},
                                     {"label-column", for_tables},
+                                    {"dataset", "is for HDF5 and .npz"},
                                     {"row-weights", for_tables},
                                     {"weights-column", for_tables},
                                     {"dp", for_tables}})

@@ -10,7 +10,10 @@
 #include "hearsay/io/bed.hpp"
 #include "hearsay/io/built_in.hpp"
 #include "hearsay/io/file.hpp"
+#include "hearsay/io/hdf5.hpp"
 #include "hearsay/io/npy.hpp"
+#include "hearsay/io/rows.hpp"
+#include "hearsay/io/ten_x.hpp"
 #include "hearsay/qr.hpp"
 #include "hearsay/symmetric.hpp"
 
@@ -39,7 +42,8 @@ io::TableOptions table_options(const Job& job, const io::Dataset* dataset) {
           .missing_hint = job.command == "pca" || job.command == "project"
                               ? "; missing values are refused unless --missing says what to do with them: drop-rows, "
                                 "mean or em"
-                              : "; missing values are refused here"};
+                              : "; missing values are refused here",
+          .dataset = job.dataset};
 }
 
 io::Data stacked(const io::FederatedTable& federation) {
@@ -97,20 +101,34 @@ SampleFile sample_file(const Job& job) {
 io::Data load_samples(const Job& job) {
   const io::Dataset* dataset = dataset_of_samples(job.input);
   const std::filesystem::path path = locate_input(job.input);
+  require(dataset == nullptr || job.dataset.empty(),
+          fmt::format("dataset = {}: names a matrix of an HDF5 or .npz file; {} is none", job.dataset, job.input));
   if (dataset != nullptr && dataset->name == "fed-heart-disease")
     return stacked(io::load_fed_heart_disease(directory_of(*dataset)));
-  return io::read_data(path, table_options(job, dataset));
+  const io::TableOptions options = table_options(job, dataset);
+  io::try_hdf5(path, options);
+  return io::read_data(path, options);
 }
 
 std::unique_ptr<RowSource<double>> open_samples(const Job& job) {
   const io::Dataset* dataset = dataset_of_samples(job.input);
   require(dataset == nullptr || dataset->name == "digits",
           fmt::format("{}: is made of several files, which cannot be streamed; leave --stream out", job.input));
-  return io::open_rows(locate_input(job.input), table_options(job, dataset));
+  const io::TableOptions options = table_options(job, dataset);
+  const std::filesystem::path path = locate_input(job.input);
+  io::try_hdf5(path, options);
+  return io::open_rows(path, options);
+}
+
+std::string title_of_row_names(const std::filesystem::path& path) {
+  if (path.extension() != ".csv") return "";
+  const std::vector<std::string> names = io::column_names(path);
+  return names.size() > 1 && names[0] != "PC1" && names[1] == "PC1" ? names[0] : "";
 }
 
 io::Data load_symmetric(const std::string& input) {
   const std::filesystem::path path = locate_input(input);
+  io::try_hdf5(path);
   io::Data data = io::read_data(path);
   std::visit([&path](const auto& matrix) { require_symmetric(matrix, path.string()); }, data.matrix);
   return data;
@@ -154,6 +172,7 @@ std::string configuration(const Job& job) {
     const io::BedPaths paths = io::bed_paths(files.front());
     files.insert(files.end(), {paths.bim, paths.fam});
   }
+  if (const auto names = io::ten_x_names(files.front())) files.insert(files.end(), {names->barcodes, names->features});
   text += fmt::format(" input={}", files.front().filename().string());
   if (!job.start.empty()) files.push_back(job.start);
   if (!job.row_weights.empty()) files.push_back(job.row_weights);

@@ -35,6 +35,10 @@ SampleFile sample_file(const Job& job);
 io::Data load_samples(const Job& job);
 std::unique_ptr<RowSource<double>> open_samples(const Job& job);
 
+/// The column of a written basis or of written scores that names its rows, by its title; empty where there is none.
+/// Such a file is a .csv, and its other columns are PC1, PC2, ...
+std::string title_of_row_names(const std::filesystem::path& path);
+
 /// A square symmetric matrix, checked.
 io::Data load_symmetric(const std::string& input);
 

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
 
+#include "files/inputs.hpp"
 #include "files/provenance.hpp"
 #include "files/run_files.hpp"
 #include "files/samples.hpp"
@@ -28,7 +30,7 @@ using PlainJson = nlohmann::json;
 }
 
 Block<double> basis_in(const fs::path& path) {
-  io::Data data = io::read_data(path);
+  io::Data data = io::read_data(path, {.label_column = title_of_row_names(path)});
   return std::visit(
       [&](const auto& matrix) -> Block<double> {
         if constexpr (requires { matrix.col(0); })
@@ -190,8 +192,9 @@ std::vector<Index> matched_columns(const Projection& projection, const std::vect
   if (!by_name || names == wanted) return order;
   require(std::set<std::string>(names.begin(), names.end()).size() == names.size(),
           fmt::format("{}: has two columns of one name; use --columns by-position", job.input));
-  for (std::size_t j = 0; j < wanted.size(); ++j)
-    order[j] = std::find(names.begin(), names.end(), wanted[j]) - names.begin();
+  std::map<std::string_view, Index> place;
+  for (std::size_t j = 0; j < names.size(); ++j) place[names[j]] = static_cast<Index>(j);
+  for (std::size_t j = 0; j < wanted.size(); ++j) order[j] = place.at(wanted[j]);
   return order;
 }
 

@@ -14,6 +14,7 @@
 #include "hearsay/io/bed.hpp"
 #include "hearsay/io/built_in.hpp"
 #include "hearsay/io/shards.hpp"
+#include "hearsay/io/ten_x.hpp"
 
 namespace hearsay::app {
 
@@ -103,6 +104,8 @@ std::vector<RunFile> data_files(const Job& job, const std::string& input) {
       const io::BedPaths paths = io::bed_paths(input);
       return {{"input", paths.bed}, {"input", paths.bim}, {"input", paths.fam}};
     }
+    if (const auto names = io::ten_x_names(input))
+      return {{"input", input}, {"input", names->barcodes}, {"input", names->features}};
     if (job.command != "decentralized" || !is_folder(input)) return {{"input", input}};
     for (const fs::path& file : io::shard_files(input)) files.push_back({"input", file});
     return files;

@@ -136,6 +136,17 @@ SampleStream open_weighted_samples(const Job& job) {
   return stream;
 }
 
+std::vector<io::RowNames> names_of_rows(const io::Data& data) {
+  if (data.row_names.empty()) return {};
+  return {{.title = data.row_title, .names = data.row_names}};
+}
+
+// Of a table only its first line is known, and its bases have always been numbers alone.
+std::vector<io::RowNames> names_of_columns(const io::Data& data) {
+  if (data.row_names.empty() || data.column_names.empty()) return {};
+  return {{.title = data.column_title, .names = data.column_names}};
+}
+
 PcaSettings pca_settings(const Job& job, const std::vector<double>& weights, const std::vector<std::string>& names) {
   return {.center = job.center,
           .batch = job.integer("batch", 1),

@@ -28,6 +28,11 @@ struct SampleStream {
 
 SampleStream open_weighted_samples(const Job& job);
 
+/// The columns before the numbers of --scores and of --components, where these are .csv: the names of the file's rows
+/// and of its columns, where it has both.
+std::vector<io::RowNames> names_of_rows(const io::Data& data);
+std::vector<io::RowNames> names_of_columns(const io::Data& data);
+
 /// Borrows weights and names.
 PcaSettings pca_settings(const Job& job, const std::vector<double>& weights, const std::vector<std::string>& names);
 

@@ -6,9 +6,10 @@
 namespace hearsay::io {
 
 CsrMatrix<double> compress(std::vector<Coordinate> entries, Index rows, Index cols) {
-  std::stable_sort(entries.begin(), entries.end(), [](const Coordinate& a, const Coordinate& b) {
+  const auto before = [](const Coordinate& a, const Coordinate& b) {
     return std::tie(a.row, a.column) < std::tie(b.row, b.column);
-  });
+  };
+  if (!std::is_sorted(entries.begin(), entries.end(), before)) std::stable_sort(entries.begin(), entries.end(), before);
 
   CsrMatrix<double> A{.rows = rows, .cols = cols, .row_start = {}, .columns = {}, .values = {}};
   A.row_start.assign(static_cast<std::size_t>(rows) + 1, 0);

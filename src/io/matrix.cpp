@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "hearsay/error.hpp"
+#include "hearsay/io/hdf5.hpp"
+#include "hearsay/io/npz.hpp"
 #include "io/file_kind.hpp"
 #include "io/read_from.hpp"
 #include "io/table_layout.hpp"
@@ -19,7 +21,19 @@ void split_off_labels(Data& data, const Block<S>& values, Index label) {
   data.matrix = std::move(rest);
 }
 
-Data data_from(FloatOrDouble values, const TableOptions& options, std::string_view name) {
+Data data_from(MatrixMarket file, const TableOptions& options, std::string_view name) {
+  if (!options.label_column.empty())
+    throw InvalidArgument(
+        fmt::format("label column '{}': {} is a Matrix Market file, which has none", options.label_column, name));
+  Data data;
+  data.declared_symmetric = file.declared_symmetric;
+  std::visit([&](auto& matrix) { data.matrix = std::move(matrix); }, file.matrix);
+  return data;
+}
+
+}  // namespace
+
+Data with_labels(FloatOrDouble values, const TableOptions& options, std::string_view name) {
   Data data;
   std::visit(
       [&](auto& block) {
@@ -33,27 +47,23 @@ Data data_from(FloatOrDouble values, const TableOptions& options, std::string_vi
   return data;
 }
 
-Data data_from(MatrixMarket file, const TableOptions& options, std::string_view name) {
-  if (!options.label_column.empty())
-    throw InvalidArgument(
-        fmt::format("label column '{}': {} is a Matrix Market file, which has none", options.label_column, name));
-  Data data;
-  data.declared_symmetric = file.declared_symmetric;
-  std::visit([&](auto& matrix) { data.matrix = std::move(matrix); }, file.matrix);
-  return data;
-}
-
-}  // namespace
-
 Data read_data(const std::filesystem::path& path, const TableOptions& options) {
   InputFile file(path);
-  switch (kind_of(file)) {
+  const FileKind kind = kind_of(file);
+  if (kind != FileKind::hdf5 && kind != FileKind::npz) refuse_dataset(file, options.dataset);
+  switch (kind) {
     case FileKind::npy:
-      return data_from(read_npy_from(source_of(file), options), options, file.name());
+      return with_labels(read_npy_from(source_of(file), options), options, file.name());
     case FileKind::matrix_market:
+      if (const auto names = ten_x_names(path); names && options.label_column.empty())
+        return read_ten_x(source_of(file), *names);
       return data_from(read_matrix_market_from(source_of(file)), options, file.name());
     case FileKind::bed:
       refuse_bed(file);
+    case FileKind::hdf5:
+      return read_hdf5(path, options);
+    case FileKind::npz:
+      return read_npz(path, options);
     case FileKind::table:
       break;
   }

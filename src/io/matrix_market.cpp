@@ -18,7 +18,7 @@ namespace {
 
 class Parser {
  public:
-  explicit Parser(ByteSource source) : lines_(std::move(source)) {}
+  explicit Parser(ByteSource source, bool turned) : lines_(std::move(source)), turned_(turned) {}
 
   MatrixMarket parse() {
     read_banner();
@@ -114,11 +114,11 @@ class Parser {
     read_size();
     require_room(static_cast<std::uint64_t>(entries_), 4);
     // A matrix may have empty rows, but a few bytes must not make us set up billions of them.
-    if (rows_ > 1'000'000 + 1000 * entries_)
-      fail(fmt::format("{} rows for {} entries: too empty to be true", rows_, entries_));
+    if (const Index rows = turned_ ? cols_ : rows_; rows > 1'000'000 + 1000 * entries_)
+      fail(fmt::format("{} {} for {} entries: too empty to be true", rows, turned_ ? "columns" : "rows", entries_));
     const std::int64_t stored = symmetric_ ? 2 * entries_ : entries_;
     // Entries, the room to sort them in, and their rows and columns.
-    require_memory(static_cast<std::uint64_t>(rows_), sizeof(Index), lines_.name());
+    require_memory(static_cast<std::uint64_t>(turned_ ? cols_ : rows_), sizeof(Index), lines_.name());
     require_memory(static_cast<std::uint64_t>(stored), 2 * sizeof(Coordinate) + sizeof(std::int32_t) + sizeof(double),
                    lines_.name());
 
@@ -132,11 +132,11 @@ class Parser {
       end_of_line(pattern_ ? 3 : 4);
       if (symmetric_ && j > i)
         fail(fmt::format("({}, {}) lies above the diagonal; a symmetric file holds the lower triangle", i + 1, j + 1));
-      entries.push_back({.row = i, .column = j, .value = value});
+      entries.push_back({.row = turned_ ? j : i, .column = turned_ ? i : j, .value = value});
       if (symmetric_ && i != j) entries.push_back({.row = j, .column = i, .value = value});
     }
     require_end();
-    CsrMatrix<double> A = compress(std::move(entries), rows_, cols_);
+    CsrMatrix<double> A = compress(std::move(entries), turned_ ? cols_ : rows_, turned_ ? rows_ : cols_);
     if (!std::all_of(A.values.begin(), A.values.end(), [](double value) { return std::isfinite(value); }))
       throw DataError(fmt::format("{}: entries given for the same place add up to infinity", lines_.name()));
     return A;
@@ -165,13 +165,16 @@ class Parser {
 
   LineReader lines_;
   std::string_view rest_;  // of the line being read
+  bool turned_;            // coordinates alone: rows are columns
   bool coordinate_ = false, pattern_ = false, symmetric_ = false;
   std::int64_t rows_ = 0, cols_ = 0, entries_ = 0;
 };
 
 }  // namespace
 
-MatrixMarket read_matrix_market_from(ByteSource source) { return Parser(std::move(source)).parse(); }
+MatrixMarket read_matrix_market_from(ByteSource source, bool turned) {
+  return Parser(std::move(source), turned).parse();
+}
 
 MatrixMarket read_matrix_market(const std::filesystem::path& path) {
   InputFile file(path);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hearsay/error.hpp"
+#include "hearsay/io/hdf5.hpp"
 #include "io/file_kind.hpp"
 #include "io/npy_format.hpp"
 #include "io/table_reader.hpp"
@@ -126,18 +127,26 @@ class NpyRows final : public RowSource<double> {
 
 std::vector<std::string> column_names(const std::filesystem::path& path, const TableOptions& options) {
   InputFile file(path);
+  if (kind_of(file) == FileKind::hdf5) return hdf5_column_names(path, options);
   if (kind_of(file) != FileKind::table) return {};
   return TableReader(source_of(file), options).layout().column_names;
 }
 
 std::unique_ptr<RowSource<double>> open_rows(const std::filesystem::path& path, const TableOptions& options) {
   InputFile file(path);
-  switch (kind_of(file)) {
+  const FileKind kind = kind_of(file);
+  if (kind != FileKind::hdf5) refuse_dataset(file, options.dataset);
+  switch (kind) {
+    case FileKind::hdf5:
+      return open_hdf5_rows(path, options);
     case FileKind::npy:
       return std::make_unique<NpyRows>(std::move(file), options);
     case FileKind::matrix_market:
       throw InvalidArgument(
           fmt::format("{}: a Matrix Market file cannot be read row by row; use .csv or .npy", file.name()));
+    case FileKind::npz:
+      throw InvalidArgument(fmt::format(
+          "{}: an .npz file is packed, and cannot be read row by row; use .npy, .csv or HDF5", file.name()));
     case FileKind::bed:
       refuse_bed(file);
     case FileKind::table:

@@ -177,6 +177,9 @@ constexpr OptionRecord table[] = {
     {"label-column", "", "N|NAME|last", text, "", "a number counted from 1, a name of the header, or last",
      "A column that is no feature, and is left out; --split by-label goes by it", input,
      in_pca | in_decentralized | in_plan | in_svd | in_project},
+    {"dataset", "", "PLACE", text, "", "X, layers/counts, group/matrix",
+     "Which matrix of an HDF5 or .npz file to take, where it holds more than one; of AnnData X unless another is named",
+     input, in_pca | in_svd | in_project},
     {"columns", "", "RULE", choice, "by-name", "by-name|by-position",
      "Which columns of two shards, or of new data and the analysis, are the same feature: those of the same name in "
      "their headers, in the order of the first, or those in the same place",

@@ -12,8 +12,9 @@
 
 namespace hearsay::io {
 
-/// For tables and C-order .npy, plain or gzip. The label column is left out. Every row is checked as it is read, with
-/// the errors of read_table and read_npy; memory stays at about a megabyte, or one row if that is longer.
+/// For tables and C-order .npy, plain or gzip, and HDF5 (hdf5.hpp). The label column is left out. Every row is checked
+/// as it is read, with the errors of read_table and read_npy; memory stays at about a megabyte, or one row if that is
+/// longer.
 HEARSAY_API std::unique_ptr<RowSource<double>> open_rows(const std::filesystem::path& path,
                                                          const TableOptions& options = {});
 
