@@ -82,6 +82,13 @@ void add_outputs(CLI::App& command, AgentRequest& request) {
       .add_option("--trace", request.trace,
                   "Write a line per iteration: rounds, bytes, residual, agreement [ends in .csv]")
       ->type_name("FILE.csv");
+  command
+      .add_option("--checkpoint", request.checkpoint,
+                  "Keep here what this agent needs to go on; how often is in the federation's file")
+      ->type_name("FILE");
+  command.add_flag(
+      "--resume", request.resume,
+      "Go on from the checkpoint if it is there: all agents do, at the newest step that everyone has kept");
   command.add_option("--threads", request.threads, "Threads to use; results do not depend on it")->type_name("N");
   command.add_option("--memory", request.memory, "Refuse what would need more memory than this")->type_name("SIZE");
   command.add_flag("-q,--quiet", request.quiet, "No word on the way");

@@ -15,6 +15,8 @@ struct AgentRequest {
   double wait_seconds = 10;  ///< of a check
   std::filesystem::path components = {}, json = {}, report = {}, trace = {};
   std::string threads = {}, memory = {};
+  std::filesystem::path checkpoint = {};
+  bool resume = false;
   bool quiet = false;
 };
 

@@ -17,6 +17,7 @@
 #include "hearsay/agent.hpp"
 #include "hearsay/decentralized_on_links.hpp"
 #include "hearsay/error.hpp"
+#include "hearsay/io/sealed_file.hpp"
 #include "hearsay/memory.hpp"
 #include "hearsay/threads.hpp"
 #include "reports/decentralized_report.hpp"
@@ -45,10 +46,12 @@ Job job_of(const AgentRequest& request, const FederationFile& file) {
   const std::pair<const char*, const fs::path*> outputs[] = {{"components", &request.components},
                                                              {"json", &request.json},
                                                              {"report", &request.report},
-                                                             {"trace", &request.trace}};
+                                                             {"trace", &request.trace},
+                                                             {"checkpoint", &request.checkpoint}};
   for (const auto& [name, path] : outputs)
     if (!path->empty()) job.given[name] = path->string();
   job.components = request.components, job.json = request.json, job.report = request.report, job.trace = request.trace;
+  job.checkpoint = request.checkpoint, job.resume = request.resume;
   job.quiet = request.quiet;
   check(job);
   return job;
@@ -84,7 +87,9 @@ FederationSettings settings_of(const Enrolled& enrolled) {
                               .network = enrolled.job.network,
                               .settings = enrolled.job.solve,
                               .center = file.center,
-                              .quorum = file.quorum()};
+                              .quorum = file.quorum(),
+                              .wait = file.wait_seconds,
+                              .keep_every = file.keep_every};
   for (const FederationAgent& agent : file.agents) settings.names.push_back(agent.name);
   settings.patience.greeting = file.start_seconds;
   settings.patience.round = file.round_seconds;
@@ -115,7 +120,9 @@ class Watch {
       : enrolled_(enrolled), links_(links), quiet_(quiet), progress_(quiet) {}
 
   AgentHooks hooks() {
-    return {.observe = [this](const AgentProgress& now) { return observe(now); }, .go_on = [this] { return go_on(); }};
+    return {.observe = [this](const AgentProgress& now) { return observe(now); },
+            .go_on = [this] { return go_on(); },
+            .waits = [this](const std::string& why) { waits(why); }};
   }
   bool interrupted() const { return interrupt_.interrupted(); }
   void tell_refusals() {
@@ -145,6 +152,12 @@ class Watch {
     return started_ && now - *asked_at_ < orderly_end;
   }
 
+  void waits(const std::string& why) {
+    started_ = false;
+    if (!quiet_)
+      warn(fmt::format("{}; waiting {:g} s at most for everyone to be there", why, enrolled_.file.wait_seconds));
+  }
+
   const Enrolled& enrolled_;
   FederationLinks& links_;
   bool quiet_, started_ = false;
@@ -162,6 +175,19 @@ std::string with_troubles(const std::string& message, const FederationFile& file
   return text;
 }
 
+// What is kept between runs, if anything is.
+AgentHooks with_states(AgentHooks hooks, const AgentRequest& request) {
+  constexpr std::string_view kind = "hearsay agent states 1";
+  if (request.checkpoint.empty()) return hooks;
+  hooks.keep = [path = request.checkpoint](const std::string& states) { io::write_sealed(path, kind, states); };
+  if (!request.resume) return hooks;
+  if (is_there(request.checkpoint.string()))
+    hooks.states = io::read_sealed(request.checkpoint, kind);
+  else if (!request.quiet)
+    warn(fmt::format("{}: is not there, so this agent has nothing to go on from", request.checkpoint.string()));
+  return hooks;
+}
+
 AgentOutcome take_part(const Enrolled& enrolled, AgentTable table, const AgentRequest& request, OpenLinks open,
                        bool& interrupted) {
   GrpcOptions options = link_options(enrolled.file, enrolled.W, enrolled.self, enrolled.tls, request.listen);
@@ -176,7 +202,7 @@ AgentOutcome take_part(const Enrolled& enrolled, AgentTable table, const AgentRe
   constexpr double last_words = 10;  // seconds, for what was sent and is not gone yet
   try {
     AgentOutcome outcome = run_agent(links->links(), {std::move(table.rows), std::move(table.columns), table.source},
-                                     settings_of(enrolled), watch.hooks());
+                                     settings_of(enrolled), with_states(watch.hooks(), request));
     interrupted = watch.interrupted();
     watch.tell_refusals();
     links->close(links->links().now() + last_words);
@@ -221,6 +247,7 @@ Json manifest_json(const Enrolled& enrolled, const AgentOutcome& outcome) {
           {"unconfirmed", outcome.unconfirmed},
           {"roster", std::move(roster)},
           {"features", outcome.features},
+          {"taken_up", outcome.taken_up},
           {"links", std::move(links)}};
 }
 
@@ -231,6 +258,9 @@ std::string manifest_text(const Enrolled& enrolled, const AgentOutcome& outcome)
                  terminal_safe(enrolled.file.agents[static_cast<std::size_t>(link.peer)].name),
                  bytes_text(link.bytes_sent), bytes_text(link.bytes_received), link.waited,
                  link.reconnections > 0 ? fmt::format(", {} times lost and found", link.reconnections) : "");
+  if (!outcome.taken_up.empty())
+    text += line("taken up", "at iteration{} {}", outcome.taken_up.size() == 1 ? "" : "s",
+                 fmt::join(outcome.taken_up, ", "));
   text += line("confirmed", "{}",
                outcome.unconfirmed.empty() ? "by every agent: all hold this digest"
                                            : "not by everyone: " + terminal_safe(outcome.unconfirmed));

@@ -45,6 +45,7 @@ struct NewFederation {
          link = FederationFile{}.link_seconds;
   std::string on_crash = "abort";
   Index min_agents = 0;
+  Index checkpoint_every = FederationFile{}.keep_every;
 };
 
 // "cleveland@c.example:7400"
@@ -80,12 +81,18 @@ void set_features(FederationFile& file, const std::string& text) {
 }
 
 void set_crashes(FederationFile& file, const NewFederation& request) {
-  require(request.on_crash == "abort" || request.on_crash == "exclude",
-          fmt::format("on-crash = {}: must be abort or exclude", request.on_crash));
-  file.excludes = request.on_crash == "exclude";
+  set_on_crash(file, request.on_crash);
+  file.keep_every = request.checkpoint_every;
   require(file.excludes || request.min_agents == 0,
           fmt::format("min-agents = {}: must be given only with --on-crash exclude", request.min_agents));
   file.min_agents = request.min_agents;
+}
+
+std::string crashes_text(const FederationFile& file) {
+  if (file.excludes) return fmt::format("exclude: the others go on, {} agents at least", file.quorum());
+  if (file.wait_seconds > 0)
+    return fmt::format("wait: an agent that is gone has {:g} s to come back, and all go on", file.wait_seconds);
+  return "abort: an agent that is gone ends the run for all";
 }
 
 std::string federation_summary(const FederationFile& file) {
@@ -108,9 +115,8 @@ std::string federation_summary(const FederationFile& file) {
   text += fmt::format("  {:<18} {}\n", "center", file.center);
   text += fmt::format("  {:<18} {} s to start, {} s for a message, {} s for a link that is gone\n", "deadlines",
                       file.start_seconds, file.round_seconds, file.link_seconds);
-  text += fmt::format("  {:<18} {}\n", "on-crash",
-                      file.excludes ? fmt::format("exclude: the others go on, {} agents at least", file.quorum())
-                                    : "abort: an agent that is gone ends the run for all");
+  text += fmt::format("  {:<18} every {} iterations, where an agent keeps any\n", "checkpoints", file.keep_every);
+  text += fmt::format("  {:<18} {}\n", "on-crash", crashes_text(file));
   return text + fmt::format("  {:<18} {}\n", "digest", federation_digest(file));
 }
 
@@ -175,12 +181,17 @@ void add_new(CLI::App& app, Action& action) {
       ->capture_default_str();
   make->add_option("--link", request->link, "How long a link may be gone")->type_name("SECONDS")->capture_default_str();
   make->add_option("--on-crash", request->on_crash,
-                   "What an agent does that does not answer any more: end the run for all, or be left out")
-      ->type_name("abort|exclude")
+                   "What an agent does that does not answer any more: end the run for all, be left out, or have so "
+                   "many seconds to come back")
+      ->type_name("abort|exclude|wait:SECONDS")
       ->capture_default_str();
   make->add_option("--min-agents", request->min_agents,
                    "Fewer agents than these do not go on by themselves [more than half; with --on-crash exclude]")
       ->type_name("N");
+  make->add_option("--checkpoint-every", request->checkpoint_every,
+                   "Iterations between two states that agents keep, all of them at the same")
+      ->type_name("N")
+      ->capture_default_str();
   make->footer(
       "Example:\n"
       "  hearsay federation new heart.json --name heart -k 4 --topology ring \\\n"
@@ -213,8 +224,8 @@ AuthorityFiles authority_of(const SignRequest& request, const FederationFile& fi
   fs::create_directories(folder, problem);
   require(!problem, fmt::format("authority = {}: cannot be made: {}", folder.string(), problem.message()));
   const std::string key = new_key();
-  const std::string certificate =
-      authority_certificate(key, file.name + " authority", {now - 300, now + request.authority_days * seconds_a_day});
+  const Validity validity{now - seconds_a_day, now + request.authority_days * seconds_a_day};
+  const std::string certificate = authority_certificate(key, file.name + " authority", validity);
   write_secret(files.key, key);
   write_text(files.certificate, certificate);
   say(fmt::format("made an authority: {} is its secret, never to leave this machine\n",
@@ -256,7 +267,7 @@ int sign(const SignRequest& request) {
   const AuthorityFiles authority = authority_of(request, file, now);
   const std::string key = io::read_whole(authority.key, 1 << 20),
                     certificate = io::read_whole(authority.certificate, 1 << 20);
-  const Validity validity{now - 300, now + request.days * seconds_a_day};  // clocks differ by minutes
+  const Validity validity{now - seconds_a_day, now + request.days * seconds_a_day};  // clocks differ, by hours even
   for (const Wanted& want : wanted) {
     write_text(want.out,
                signed_certificate(want.text, certificate, key, want.agent->name, want.agent->identity, validity));

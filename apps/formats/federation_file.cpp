@@ -22,6 +22,8 @@ namespace {
 using FileJson = nlohmann::json;
 
 constexpr std::size_t most_federation_agents = 10000, longest_name = 200;
+constexpr std::uint64_t most_iterations = 1'000'000'000;
+constexpr double longest_wait = 1e7;  // seconds
 
 // In the order in which they are written. The rank has no default.
 constexpr std::string_view setting_names[] = {"rank",    "algorithm",  "gossip",         "rounds",
@@ -268,10 +270,18 @@ void read_deadlines(const Part& top, FederationFile& file) {
 }
 
 void read_crashes(const Part& top, FederationFile& file) {
-  constexpr std::string_view rule = R"("abort" or "exclude")";
-  const std::string word = top.has("on-crash") ? top.text("on-crash", rule) : "abort";
-  if (word != "abort" && word != "exclude") top.refuse("on-crash", rule);
-  file.excludes = word == "exclude";
+  constexpr std::string_view rule = R"("abort", "exclude" or "wait:SECONDS")";
+  try {
+    set_on_crash(file, top.has("on-crash") ? top.text("on-crash", rule) : "abort");
+  } catch (const InvalidArgument& problem) {
+    top.fail("on-crash", problem.what());
+  }
+  if (top.has("checkpoint-every")) {
+    const FileJson& every = top.at("checkpoint-every");
+    if (!every.is_number_unsigned() || every.get<std::uint64_t>() < 1 || every.get<std::uint64_t>() > most_iterations)
+      top.refuse("checkpoint-every", "a whole number of iterations in [1, 1e9]");
+    file.keep_every = every.get<Index>();
+  }
   if (!top.has("min-agents")) return;
   const auto agents = static_cast<Index>(file.agents.size());
   const FileJson& value = top.at("min-agents");
@@ -320,13 +330,25 @@ void set_setting(FederationFile& file, std::string_view name, const std::string&
     file.settings.emplace_back(name, text);
 }
 
+void set_on_crash(FederationFile& file, const std::string& word) {
+  constexpr std::string_view wait = "wait:";
+  file.excludes = word == "exclude";
+  file.wait_seconds = 0;
+  if (word == "abort" || word == "exclude") return;
+  const std::string_view digits = word.starts_with(wait) ? std::string_view(word).substr(wait.size()) : "";
+  const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), file.wait_seconds);
+  require(!digits.empty() && problem == std::errc() && end == digits.data() + digits.size() && file.wait_seconds >= 1 &&
+              file.wait_seconds <= longest_wait,
+          fmt::format("on-crash = {}: must be abort, exclude, or wait:SECONDS with seconds in [1, 1e7]", word));
+}
+
 FederationFile parse_federation(std::string_view text, std::string_view name) {
   const FileJson json = parse_json(text, name);
   if (!json.is_object()) throw DataError(fmt::format("{}: must be a JSON object", name));
   const JsonPlaces places(text);
   const Part top(json, places, name, "");
-  std::vector<std::string_view> known = {"federation", "run",       "agents",   "topology",  "center",
-                                         "features",   "deadlines", "on-crash", "min-agents"};
+  std::vector<std::string_view> known = {"federation", "run",       "agents",   "topology",   "center",
+                                         "features",   "deadlines", "on-crash", "min-agents", "checkpoint-every"};
   for (const std::string_view setting : setting_names) known.push_back(file_key(setting));
   top.require_keys(known);
 
@@ -380,6 +402,8 @@ std::string federation_text(const FederationFile& file) {
                                                      : Ordered(file.feature_names).dump(-1, ' ', true));
   text += fmt::format("  \"deadlines\": {{\"start\": {}, \"round\": {}, \"link\": {}}},\n", file.start_seconds,
                       file.round_seconds, file.link_seconds);
+  text += fmt::format("  \"checkpoint-every\": {},\n", file.keep_every);
+  if (file.wait_seconds > 0) return text + fmt::format("  \"on-crash\": \"wait:{}\"\n}}\n", file.wait_seconds);
   if (!file.excludes) return text + "  \"on-crash\": \"abort\"\n}\n";
   return text + fmt::format("  \"on-crash\": \"exclude\",\n  \"min-agents\": {}\n}}\n", file.quorum());
 }

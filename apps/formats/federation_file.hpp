@@ -35,8 +35,10 @@ struct FederationFile {
   double start_seconds = 600;                   ///< until all neighbours are there
   double round_seconds = 120;                   ///< for one message of a neighbour
   double link_seconds = 30;                     ///< that a link may be gone
-  bool excludes = false;  ///< agents that are gone are left out, and the others go on; else they end the run
-  Index min_agents = 0;   ///< then fewer than these stop; 0: the least number that is more than half
+  bool excludes = false;    ///< agents that are gone are left out, and the others go on; else they end the run
+  Index min_agents = 0;     ///< then fewer than these stop; 0: the least number that is more than half
+  double wait_seconds = 0;  ///< above 0: an agent that is gone may take so long to come back, and all go on from there
+  Index keep_every = 20;    ///< iterations between two states that agents keep
   int topology_line = 0;
 
   /// FederationSettings::quorum.
@@ -51,6 +53,9 @@ std::vector<std::string_view> federation_settings();
 /// Throws DataError: file, line, key, value and rule.
 FederationFile read_federation(const std::filesystem::path& path);
 FederationFile parse_federation(std::string_view text, std::string_view name);
+
+/// "abort", "exclude" or "wait:SECONDS". Throws InvalidArgument.
+void set_on_crash(FederationFile& file, const std::string& word);
 
 /// Every rule that the reader holds a file to, for one that was made otherwise. Throws InvalidArgument.
 void set_setting(FederationFile& file, std::string_view name, const std::string& text);

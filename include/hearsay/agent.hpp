@@ -33,7 +33,12 @@ struct FederationSettings {
   /// Agents that do not answer any more are left out, and the others go on with their own rows; fewer than so many stop
   /// with a LeftOut. More than half of all. 0: such an agent ends the run for all.
   Index quorum = 0;
-  protocol::Patience patience = {};  ///< the one thing that may differ
+  /// Seconds that an agent which is gone may take to come back, with the states that it kept: then all take the run up
+  /// again at the newest step that everyone has kept, and the result is that of a run that was not interrupted. 0: such
+  /// an agent ends the run for all. Not together with a quorum.
+  double wait = 0;
+  Index keep_every = 20;             ///< iterations between two states that are kept
+  protocol::Patience patience = {};  ///< may differ, as `wait` may
 };
 
 /// What this agent has, and keeps.
@@ -55,6 +60,14 @@ struct AgentHooks {
   /// Asked several times a second while one waits for others; false ends the run everywhere, with an error.
   std::function<bool()> go_on = {};
   std::uint64_t nonce = 0;  ///< new for every run; 0: drawn from the system
+  /// Given all states that this agent would need to go on from, as bytes, whenever there is a new one. What it throws
+  /// does not end the run: it becomes a note.
+  std::function<void(const std::string& states)> keep = {};
+  /// What keep() was given last, in an earlier run of the same federation and data that has not ended: all agents go on
+  /// from the newest step that everyone has kept, or begin where there is none.
+  std::string states = {};
+  /// Told why the run is interrupted, when it waits for an agent to come back.
+  std::function<void(const std::string& why)> waits = {};
 };
 
 struct [[nodiscard]] AgentOutcome {
@@ -70,6 +83,7 @@ struct [[nodiscard]] AgentOutcome {
   /// is whole and right, but another agent may have ended without it.
   std::string unconfirmed = {};
   std::vector<protocol::PeerCounts> links = {};  ///< by neighbour
+  std::vector<Index> taken_up = {};              ///< iterations at which the run was taken up again
   double seconds = 0;                            ///< from the greeting to the farewell
 
   const Block<double>& basis() const { return result.bases[static_cast<std::size_t>(self)]; }
@@ -82,9 +96,9 @@ struct [[nodiscard]] AgentOutcome {
 HEARSAY_API std::vector<Fact> federation_facts(const FederationSettings& federation, Index features,
                                                const std::vector<std::string>& columns);
 
-/// Blocks until the run has ended. Throws InvalidArgument for settings that cannot be, DataError for data that do not
-/// fit those of the others, CommunicationError when an agent or a link failed: then all agents throw, each of them
-/// naming whoever it began at.
+/// Blocks until the run has ended. Throws InvalidArgument for settings that cannot be and states of another run,
+/// DataError for data that do not fit those of the others and states that are damaged, CommunicationError when an agent
+/// or a link failed: then all agents throw, each of them naming whoever it began at.
 HEARSAY_API AgentOutcome run_agent(Links& links, AgentRows rows, const FederationSettings& federation,
                                    const AgentHooks& hooks = {});
 

@@ -14,6 +14,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hearsay/block.hpp"
@@ -156,6 +157,13 @@ struct DecentralizedHooks {
   /// lacks.
   const Block<double>* start = nullptr;
   Block<double>* latest = nullptr;  ///< is given the first local agent's answer after every iteration
+  /// Every so many iterations keep() is given all that the run here needs to go on from there: bytes that mean
+  /// something to the same agents of the same run alone. Only on a network that loses no message; 0: never.
+  Index keep_every = 0;
+  std::function<void(Index iteration, const std::string& state)> keep = {};
+  /// One of those; all agents must go on from the same iteration. The result is that of a run that was not interrupted,
+  /// bit for bit. Empty: from the beginning. Throws DataError for bytes that are no such state.
+  std::string_view resume = {};
 };
 
 /// What rounding the messages kept back in the last round of an iteration: the part of it outside the subspace,

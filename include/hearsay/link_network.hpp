@@ -22,6 +22,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hearsay/block.hpp"
@@ -45,7 +46,8 @@ struct LinkNetworkOptions {
   std::uint64_t longest_words = 1 << 16;        ///< bytes that an agent says of itself at a time
   protocol::Patience patience = {};
   Index quorum = 0;  ///< where agents that are gone are left out: fewer than these stop. 0: such an agent ends the run
-  std::function<bool()> go_on = {};  ///< asked now and then while one waits; false ends the run everywhere
+  std::optional<std::uint64_t> attempt = {};  ///< see protocol::SessionOptions
+  std::function<bool()> go_on = {};           ///< asked now and then while one waits; false ends the run everywhere
 };
 
 /// Someone is gone, and the others are about to agree on who takes part: whatever was under way is void.
@@ -56,6 +58,13 @@ class HEARSAY_API MembersChanged : public Error {
 
 /// This agent has been left out, or is among too few to go on.
 class HEARSAY_API LeftOut : public CommunicationError {
+ public:
+  using CommunicationError::CommunicationError;
+};
+
+/// An agent or a link is gone, as this agent found or heard, and the run is over for all; what it was about may be
+/// taken up again by a run of its own, when everyone is there.
+class HEARSAY_API AgentGone : public CommunicationError {
  public:
   using CommunicationError::CommunicationError;
 };
@@ -85,6 +94,19 @@ class HEARSAY_API LinkNetwork {
 
   const std::vector<Index>& members() const;  ///< who takes part, by the numbers they had at the start
   std::uint32_t epoch() const;                ///< zero while nobody was left out
+
+  /// What neighbours were told so far, and told this agent, where messages are rounded: the next ones are changes to
+  /// it. Part of the state of a run that is to be taken up again, between two iterations.
+  std::string told() const;
+  /// Throws DataError for what told() cannot have said.
+  void set_told(std::string_view told);
+
+  /// A neighbour has said that its run ended well.
+  bool neighbour_finished() const;
+
+  /// Of the network by which the run may be taken up again; and whether this one got as far as a run.
+  std::uint64_t next_attempt() const;
+  bool connected() const;
 
   /// How far this agent is, for when members change.
   void set_standing(const protocol::Standing& standing);

@@ -39,10 +39,12 @@ struct Simulation {
   /// When each agent dies in the middle of what it does, without a word; left empty, nobody does.
   std::vector<double> dies_at = {};
   bool death_closes_links = true;  ///< as the end of a process does; else nobody hears of it
+  /// When each agent that died is started again, once: its body runs anew. Left empty, nobody is.
+  std::vector<double> revives_at = {};
 };
 
-/// Runs the body once for each agent of W and returns when all have ended: what each of them threw, or null. One that
-/// died has thrown AgentDied, which is no std::exception.
+/// Runs the body once for each agent of W, twice for one that is started again, and returns when all have ended: what
+/// each of them threw, or null. One that died has thrown AgentDied, which is no std::exception.
 struct AgentDied {};
 [[nodiscard]] HEARSAY_API std::vector<std::exception_ptr> run_on_simulated_links(
     const GossipMatrix& W, const Simulation& simulation, const std::function<void(Links&)>& body);

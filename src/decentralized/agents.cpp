@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "decentralized/kept_state.hpp"
 #include "hearsay/error.hpp"
 #include "hearsay/linalg.hpp"
 #include "hearsay/qr.hpp"
@@ -287,6 +288,24 @@ Block<double> Agents::kept_eigenvectors(Index i) const {
 double Agents::conservation_error() const {
   const double scale = G_.colwise().sum().norm();  // who is not present has zeros
   return scale > 0 ? (S_ - G_).colwise().sum().norm() / scale : 0;
+}
+
+void Agents::require_sound_state() {
+  const Index p = method_.p, k = method_.k;
+  require_sound(p >= k && p <= method_.d && (method_.ritz ? p > k + 1 : p <= k + 1), "the number of columns");
+  for (const Block<double>* stack : {&X_, &X_prev_, &G_, &S_})
+    require_sound(stack->rows() == count() && stack->cols() == method_.d * p && stack->allFinite(), "a block");
+  for (Block<double>* stack : {&Z_, &Y_}) stack->setZero(count(), method_.d * p);
+  const auto is = [](const Small<double>& M, Index rows, Index cols) {
+    return M.rows() == rows && M.cols() == cols && M.allFinite();
+  };
+  for (const State& agent : states_) {
+    require_sound(is(agent.lead, p, k) && agent.ritz.values.size() == k && agent.ritz.values.allFinite(),
+                  "the answer so far");
+    require_sound(divided_ || (is(agent.R_0, p, p) && (!method_.polar || is(agent.T, turned(), turned()))),
+                  "the factor of the last step");
+    require_sound(std::isfinite(agent.beta) && std::isfinite(agent.edge) && std::isfinite(agent.shift), "the momentum");
+  }
 }
 
 }  // namespace hearsay::detail

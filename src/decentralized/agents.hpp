@@ -100,6 +100,23 @@ class Agents {
   /// ||mean S_i - mean G_i||_F / ||mean G_i||_F, over the agents here and present.
   double conservation_error() const;
 
+  /// All that the next step needs: see kept_state.hpp.
+  template <class Archive>
+  void fields(Archive& archive) {
+    archive(method_.p), archive(method_.ritz);
+    for (Block<double>* stack : {&X_, &X_prev_, &G_, &S_}) archive(*stack);
+    for (State& agent : states_) {
+      archive(agent.R_0), archive(agent.T), archive(agent.singular), archive(agent.low_rank), archive(agent.shift);
+      archive(agent.beta), archive(agent.edge), archive(agent.next), archive(agent.ritz), archive(agent.lead);
+      archive(agent.turn);
+    }
+    archive(agreed_edge_), archive(rising_), archive(first_), archive(divided_);
+  }
+
+  /// After reading them: every shape is what it must be, or DataError.
+  void require_sound_state();
+  const Method& method() const { return method_; }
+
  private:
   struct State {
     Small<double> R_0, T;        // R^{-1} = R_0^{-1} T

@@ -22,8 +22,10 @@
 #include <optional>
 
 #include "decentralized/agents.hpp"
+#include "decentralized/choices.hpp"
 #include "decentralized/definition.hpp"
 #include "decentralized/gossip_bar.hpp"
+#include "decentralized/kept_state.hpp"
 #include "decentralized/pacing.hpp"
 #include "decentralized/scaling.hpp"
 #include "decentralized/verification.hpp"
@@ -36,102 +38,15 @@
 namespace hearsay {
 
 using detail::Agents;
+using detail::agree_on_facts;
+using detail::choose_method;
+using detail::facts_shared;
 using detail::Measured;
 using detail::Method;
 using detail::Pacing;
 using detail::Verifier;
 
 namespace {
-
-bool accelerated(Algorithm algorithm) { return algorithm == Algorithm::adepm || algorithm == Algorithm::adeepca; }
-bool tracked(Algorithm algorithm) { return algorithm == Algorithm::deepca || algorithm == Algorithm::adeepca; }
-
-void validate(const DecentralizedOptions& options, Index d) {
-  require(options.rank >= 1 && options.rank <= d, fmt::format("rank = {}: must lie in [1, {}]", options.rank, d));
-  const Index rounds = options.rounds.value_or(1), oversample = options.oversample.value_or(0);
-  require(rounds >= 1, fmt::format("rounds = {}: must be at least 1, or automatic", rounds));
-  require(oversample >= 0, fmt::format("oversample = {}: must not be negative, or automatic", oversample));
-  require(options.max_iterations >= 1, fmt::format("max_iterations = {}: must be at least 1", options.max_iterations));
-  require(std::isfinite(options.tolerance) && options.tolerance >= 0,
-          fmt::format("tolerance = {}: must be finite and not negative", options.tolerance));
-}
-
-// Facts every agent must share, agreed on before the first step: the dimension, the power of two that all matrices are
-// divided by, and whether all A_i are known to be positive semidefinite.
-constexpr Index facts_shared = 5;
-struct Shared {
-  Index d;
-  bool positive_semidefinite;
-  int exponent = 0;
-};
-
-Shared agree_on_facts(NetworkRef net, std::span<const OperatorRef<double>> A) {
-  require(static_cast<Index>(A.size()) == net.local_agents(),
-          fmt::format("{} operators: must be {}, one for each agent here", A.size(), net.local_agents()));
-  Block<double> votes(net.local_agents(), facts_shared);
-  for (Index i = 0; i < votes.rows(); ++i) {
-    const auto& agent = A[static_cast<std::size_t>(i)];
-    const auto d = static_cast<double>(agent.dim());
-    const double exponent = agent.facts().exponent;
-    votes.row(i) << d, -d, agent.facts().positive_semidefinite ? 0 : 1, exponent, -exponent;
-  }
-  agree_on_maximum(net, votes);
-  for (Index i = 0; i < votes.rows(); ++i) {
-    const auto largest = static_cast<Index>(votes(i, 0)), smallest = static_cast<Index>(-votes(i, 1));
-    require(smallest == largest,
-            fmt::format("agent {} has dimension {}: must be the same everywhere, and others range from {} to {}",
-                        net.agent(i), A[static_cast<std::size_t>(i)].dim(), smallest, largest));
-    require(
-        votes(i, 3) == -votes(i, 4),
-        fmt::format("agent {}: its matrix is divided by 2^{}: must be the same everywhere, and others range from {} "
-                    "to {}",
-                    net.agent(i), A[static_cast<std::size_t>(i)].facts().exponent, -votes(i, 4), votes(i, 3)));
-  }
-  return {.d = A.empty() ? 0 : A.front().dim(),
-          .positive_semidefinite = votes.rows() == 0 || votes(0, 2) == 0,
-          .exponent = A.empty() ? 0 : A.front().facts().exponent};
-}
-
-// Whether to begin with a block of many columns: for the method that can narrow it later, where the rounds it saves are
-// not planned in advance.
-bool may_begin_wide(const DecentralizedOptions& options, bool reliable) {
-  return reliable && options.algorithm == Algorithm::adeepca && options.momentum.rule == Momentum::Rule::automatic &&
-         !options.rounds;
-}
-
-Index extra_columns(const DecentralizedOptions& options, bool estimated, bool wide) {
-  const Index least = estimated ? 1 : 0;
-  if (!options.oversample) return wide ? std::max<Index>(options.rank, 4) : least;
-  const Index oversample = *options.oversample;
-  require(oversample >= least,
-          fmt::format("oversample = {}: must be at least 1, because the momentum is estimated from it", oversample));
-  require(oversample <= least || wide,
-          fmt::format("oversample = {}: must be {}; only adeepca with automatic momentum and rounds begins with more",
-                      oversample, least));
-  return oversample;
-}
-
-Method choose_method(const Shared& shared, const DecentralizedOptions& options, bool reliable) {
-  validate(options, shared.d);
-  Momentum momentum = accelerated(options.algorithm) ? options.momentum : Momentum::none();
-  momentum.edge = std::ldexp(momentum.edge, -shared.exponent);
-  const bool estimated = momentum.rule == Momentum::Rule::automatic || momentum.rule == Momentum::Rule::paper;
-  // A momentum given as a number, and the paper's own rule, mean the paper's recurrence unless told otherwise.
-  const bool centred = !options.damping ? momentum.rule == Momentum::Rule::automatic && shared.positive_semidefinite
-                                        : options.damping == Damping::centred;
-  const Index extra = extra_columns(options, estimated, may_begin_wide(options, reliable));
-  const Index p = std::min(shared.d, options.rank + extra);
-  return {.d = shared.d,
-          .k = options.rank,
-          .p = p,
-          .tracked = tracked(options.algorithm),
-          .polar = options.algorithm == Algorithm::adeepca,
-          .nonnegative = shared.positive_semidefinite || centred,
-          .ritz = p > options.rank + 1,
-          .exponent = shared.exponent,
-          .momentum = momentum,
-          .damping = centred ? Damping::centred : Damping::symmetric};
-}
 
 enum Vote : Index { residual, spread, noise, minus_edge, minus_lambda_k, sine, trouble, votes_cast };
 // On a network that may lose messages.
@@ -163,18 +78,19 @@ class Run {
     require(
         hooks.reference == nullptr || (hooks.reference->rows() == method_.d && hooks.reference->cols() == method_.k),
         fmt::format("reference basis: must be {} x {}", method_.d, method_.k));
+    require((hooks.keep_every == 0 && hooks.resume.empty()) || !net.unreliable(),
+            "states of a run: are kept only where no message gets lost");
   }
 
   DecentralizedResult run() {
     net_.begin_votes();
-    for (Index t = 0; t < options_.max_iterations; ++t) {
+    const Index first = hooks_.resume.empty() ? 0 : take_up();
+    for (Index t = first; t < options_.max_iterations; ++t) {
       if (t > 0 && !begin_iteration(t)) return finish(Status::stopped_by_observer, t);
+      if (hooks_.keep_every > 0 && t > first && t % hooks_.keep_every == 0 && !stop_asked_) keep(t);
       const bool afresh = pacing_.begin(t);
-      const Traffic now = net_.traffic();
-      entry_ = {.t = t,
-                .rounds = now.rounds - before_.rounds,
-                .bytes = now.bytes - before_.bytes,
-                .rounds_next = pacing_.rounds()};
+      const Traffic spent = since(before_);
+      entry_ = {.t = t, .rounds = spent.rounds, .bytes = spent.bytes, .rounds_next = pacing_.rounds()};
       entry_.sin_theta = worst_sine();
       products_ += method_.p;
       agents_.prepare(afresh);                                                                       // Z_i
@@ -191,6 +107,59 @@ class Run {
   }
 
  private:
+  // All that iteration t and those after it need. Each agent's own, and of no use to another.
+  template <class Archive>
+  void fields(Archive& archive, Index& t, Traffic& spent) {
+    archive(t), archive(spent.rounds), archive(spent.control_rounds), archive(spent.messages), archive(spent.bytes);
+    agents_.fields(archive), pacing_.fields(archive);
+    archive(fresh_), archive(beginnings_), archive(votes_), archive(seen_), archive(rounds_since_vote_);
+    archive(voted_), archive(narrowing_), archive(products_), archive(conservation_error_), archive(residuals_);
+    archive(message_noise_.last), archive(message_noise_.largest), archive(history_);
+  }
+
+  void keep(Index t) {
+    detail::StateWriter writer;
+    Traffic spent = since(before_);
+    fields(writer, t, spent);
+    hooks_.keep(t, writer.bytes());
+  }
+
+  Index take_up() {
+    detail::StateReader reader(hooks_.resume);
+    Index t = 0;
+    Traffic spent;
+    try {
+      fields(reader, t, spent);
+      reader.require_end();
+    } catch (const CommunicationError& error) {
+      throw DataError(error.what());
+    }
+    agents_.require_sound_state();
+    pacing_.require_sound_state();
+    method_.p = agents_.method().p;
+    method_.ritz = agents_.method().ritz;
+    const Index votes = seen_.cols(), turn = method_.p * (method_.k + 1);
+    detail::require_sound(seen_.rows() == net_.local_agents() && votes == votes_cast && votes_.rows() == seen_.rows() &&
+                              (votes_.cols() == votes || (method_.ritz && votes_.cols() == votes + turn)),
+                          "the votes on their way");
+    detail::require_sound(t > 0 && static_cast<Index>(history_.size()) == t && rounds_since_vote_ >= 0 &&
+                              residuals_.size() == static_cast<std::size_t>(net_.local_agents()),
+                          "the iteration");
+    for (Block<double>* cast : {&seen_, &votes_})  // whoever asked then asks no more
+      cast->col(trouble) = (cast->col(trouble).array() == asked_to_stop).select(none, cast->col(trouble));
+    before_ = since(spent);
+    entry_ = history_.back();
+    return t;
+  }
+
+  Traffic since(const Traffic& before) const {
+    const Traffic now = net_.traffic();
+    return {.rounds = now.rounds - before.rounds,
+            .control_rounds = now.control_rounds - before.control_rounds,
+            .messages = now.messages - before.messages,
+            .bytes = now.bytes - before.bytes};
+  }
+
   // False where someone would not wait for those who take part to learn of each other.
   bool begin_iteration(Index t) {
     try {
@@ -495,11 +464,7 @@ class Run {
     result.agreement = basis_agreement(present);
     result.rounds_per_iteration = entry_.rounds_next;
     result.restarts = pacing_.restarts();
-    const Traffic now = net_.traffic();
-    result.traffic = {.rounds = now.rounds - before_.rounds,
-                      .control_rounds = now.control_rounds - before_.control_rounds,
-                      .messages = now.messages - before_.messages,
-                      .bytes = now.bytes - before_.bytes};
+    result.traffic = since(before_);
     result.momentum = entry_.momentum;
     result.damping = method_.damping;
     result.columns = method_.p;
@@ -528,7 +493,7 @@ class Run {
   NetworkRef net_;
   const DecentralizedOptions& options_;
   const DecentralizedHooks& hooks_;
-  const Traffic before_;
+  Traffic before_;
   Method method_;
   Agents agents_;
   Pacing pacing_;

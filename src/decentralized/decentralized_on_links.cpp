@@ -41,6 +41,30 @@ void require_own_agent(std::span<const std::string> said, Index rank) {
   }
 }
 
+// The network's part of a state goes with the solver's, which is taken apart from it into `solver`.
+DecentralizedHooks with_network(LinkNetwork& net, const DecentralizedHooks& hooks, std::string& solver) {
+  DecentralizedHooks both = hooks;
+  if (hooks.keep)
+    both.keep = [&net, &hooks](Index t, const std::string& state) {
+      detail::ByteWriter writer;
+      writer.put(std::string_view(state));
+      writer.put(std::string_view(net.told()));
+      hooks.keep(t, writer.bytes());
+    };
+  if (hooks.resume.empty()) return both;
+  try {
+    detail::ByteReader reader(hooks.resume, "the state of a run");
+    solver = reader.text();
+    const std::string told = reader.text();
+    reader.require_end();
+    net.set_told(told);
+  } catch (const CommunicationError& error) {
+    throw DataError(error.what());
+  }
+  both.resume = solver;
+  return both;
+}
+
 }  // namespace
 
 LinkLimits link_limits(Index agents, Index dimension, const DecentralizedOptions& options) {
@@ -76,7 +100,9 @@ ShardTotals totals_of(LinkNetwork& net, const Shards& shards) {
 
 DecentralizedResult decentralized_pca(LinkNetwork& net, std::span<const OperatorRef<double>> A,
                                       const DecentralizedOptions& options, const DecentralizedHooks& hooks) {
-  DecentralizedResult result = detail::scaled_decentralized_pca(NetworkRef(net), A, options, hooks);
+  std::string solver;
+  DecentralizedResult result =
+      detail::scaled_decentralized_pca(NetworkRef(net), A, options, with_network(net, hooks, solver));
   const ErrorBar own = result.bar;
   detail::ByteWriter here;
   detail::put_agents(here, NetworkRef(net), result);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "decentralized/kept_state.hpp"
+
 namespace hearsay::detail {
 namespace {
 
@@ -198,6 +200,15 @@ std::vector<std::string> Pacing::notes() const {
     notes.push_back(
         fmt::format("the spectral gap of the gossip matrix is only bounded: at least {:.3g}", spectrum_.gap()));
   return notes;
+}
+
+void Pacing::require_sound_state() const {
+  for (const GossipKind kind : {kind_, used_.kind, voted_.kind})
+    require_sound(kind == GossipKind::plain || kind == GossipKind::accelerated || kind == GossipKind::chebyshev,
+                  "the kind of gossip");
+  require_sound(slowdown_ == 1, "the pace");  // no message gets lost where states are kept
+  const Index most = 4 * std::max(options_.rounds.value_or(1), alone_ ? 0 : enough_rounds(0)) + 16;
+  require_sound(kappa_ > 0 && L_next_ >= (alone_ ? 0 : 1) && L_next_ <= most && L_ >= 0, "the number of rounds");
 }
 
 }  // namespace hearsay::detail

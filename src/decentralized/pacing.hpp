@@ -60,6 +60,16 @@ class Pacing {
   }
 
   std::vector<std::string> notes() const;
+
+  /// See kept_state.hpp.
+  template <class Archive>
+  void fields(Archive& archive) {
+    for (GossipKind* kind : {&kind_, &used_.kind, &voted_.kind}) archive(*kind);
+    archive(used_.L), archive(voted_.L), archive(slowdown_), archive(missed_), archive(observed_), archive(L_next_);
+    archive(L_), archive(rho_), archive(kappa_), archive(best_), archive(since_best_), archive(agreements_);
+    archive(restarts_), archive(fallbacks_);
+  }
+  void require_sound_state() const;
   Index restarts() const { return restarts_; }
   Index fallbacks() const { return fallbacks_; }
 

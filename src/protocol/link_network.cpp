@@ -74,6 +74,8 @@ class LinkNetwork::Impl {
            BlockView<double> votes);
   void run(const std::function<void()>& body);
   const protocol::View& agree_on_members();
+  std::string told() const;
+  void set_told(std::string_view told);
 
   Links* links_;
   GossipMatrix whole_, W_;  // of everyone, and of those who take part
@@ -133,7 +135,8 @@ protocol::SessionOptions LinkNetwork::Impl::session_options() const {
           .largest_message =
               std::max<std::uint64_t>(block, protocol::largest_flood_message(W_.agents(), options_.longest_words)),
           .patience = options_.patience,
-          .exclusion = exclusion()};
+          .exclusion = exclusion(),
+          .attempt = options_.attempt};
 }
 
 std::optional<protocol::Exclusion> LinkNetwork::Impl::exclusion() const {
@@ -398,6 +401,30 @@ void LinkNetwork::Impl::mix(const MixStep& step, ConstBlockView<double> Z, Const
   traffic_.add_round(2 * W_.edges(), numbers * bytes_per_number(options_.precision), votes.cols());
 }
 
+std::string LinkNetwork::Impl::told() const {
+  detail::ByteWriter writer;
+  writer.put(rounds() ? heard_ : Block<double>());
+  writer.put(rounds() ? unsent_ : Block<double>());
+  return writer.bytes();
+}
+
+void LinkNetwork::Impl::set_told(std::string_view told) {
+  try {
+    detail::ByteReader reader(told, "what neighbours were told");
+    Block<double> heard = reader.block(), unsent = reader.block();
+    reader.require_end();
+    if (!rounds() && heard.size() == 0) return;
+    if (!rounds() || heard.rows() != row_.cols || unsent.rows() != 1 || unsent.cols() != heard.cols() ||
+        !heard.allFinite() || !unsent.allFinite())
+      throw CommunicationError(fmt::format("what neighbours were told has {} blocks of {} numbers: must have {}",
+                                           heard.rows(), heard.cols(), row_.cols));
+    heard_ = std::move(heard);
+    unsent_ = std::move(unsent);
+  } catch (const CommunicationError& error) {  // of a file, not of another agent
+    throw DataError(error.what());
+  }
+}
+
 // ---- The end --------------------------------------------------------------------------------------------------------
 
 // Every neighbour that can be reached hears of it; of a run that ended well, each waits for the others' word.
@@ -415,6 +442,7 @@ void LinkNetwork::Impl::run(const std::function<void()>& body) {
   } catch (const AgentFailure& error) {
     say_goodbye(error.ending());
     if (error.ending().kind == Ending::Kind::left_out) throw LeftOut(error.what());
+    if (error.ending().kind == Ending::Kind::gone) throw AgentGone(error.what());
     if (error.ending().origin == self_) throw CommunicationError(error.what());
     detail::raise(static_cast<detail::Failure::Kind>(error.ending().kind), error.what());
   } catch (const std::exception& error) {
@@ -449,6 +477,19 @@ std::vector<protocol::PeerCounts> LinkNetwork::links() const {
 const std::vector<Index>& LinkNetwork::members() const { return impl_->members_; }
 std::uint32_t LinkNetwork::epoch() const { return impl_->epoch_; }
 bool LinkNetwork::concluded() const { return impl_->session_.concluded(); }
+
+bool LinkNetwork::neighbour_finished() const {
+  return std::any_of(impl_->everyone_near_.begin(), impl_->everyone_near_.end(), [&](Index neighbour) {
+    const auto& said = impl_->session_.farewell_of(neighbour);
+    return said && !said->failed();
+  });
+}
+
+std::uint64_t LinkNetwork::next_attempt() const { return impl_->session_.next_attempt(); }
+bool LinkNetwork::connected() const { return impl_->session_.run_known(); }
+
+std::string LinkNetwork::told() const { return impl_->told(); }
+void LinkNetwork::set_told(std::string_view told) { impl_->set_told(told); }
 
 void LinkNetwork::set_standing(const protocol::Standing& standing) { impl_->session_.set_standing(standing); }
 

@@ -165,7 +165,9 @@ void Session::say_hello(Peer& to, std::uint64_t echo) {
   require(writer.bytes().size() <= largest_greeting,
           fmt::format("facts of {} bytes: must be {} at most", writer.bytes().size(), largest_greeting));
   to.echoed = echo;
-  queue(to, about(FrameKind::hello, options_.nonce), bytes_of(writer.bytes()));
+  Frame frame = about(FrameKind::hello, options_.nonce);
+  frame.round = options_.attempt.value_or(0);
+  queue(to, frame, bytes_of(writer.bytes()));
 }
 
 const FrameBytes* Session::next_frame(Index agent) const {
@@ -278,7 +280,26 @@ void Session::take_hello(Peer& from, const Frame& frame, double now) {
   if (frame.configuration != options_.configuration)
     return fail(fmt::format("{} does not mean the same run: configuration = {:016x} there, and {:016x} here",
                             name_of(from.agent), frame.configuration, options_.configuration));
-  confirm(from, frame.run, now);
+  if (catch_up(from, frame.round)) confirm(from, frame.run, now);
+}
+
+// All go by the highest number that any has. One that is behind hears of it by our hello.
+bool Session::catch_up(Peer& from, std::uint64_t attempt) {
+  const std::uint64_t own = options_.attempt.value_or(0);
+  if (!options_.attempt && attempt > 0)
+    throw CommunicationError(fmt::format("a hello of attempt {}: must be 0, for this run has no other", attempt));
+  if (attempt <= own) return attempt == own;
+  heard_attempt_ = std::max(heard_attempt_, attempt);
+  if (state_ != State::greeting) {
+    fail(fmt::format("{} takes the run up again", name_of(from.agent)), Ending::Kind::gone);
+    return false;
+  }
+  options_.attempt = attempt;
+  for (Peer& to : peers_) {
+    say_hello(to, to.nonce != 0 ? to.nonce : to.echoed);
+    to.nonce = 0;  // of an attempt that is over
+  }
+  return true;
 }
 
 void Session::confirm(Peer& from, std::uint64_t nonce, double now) {
@@ -291,7 +312,8 @@ void Session::confirm(Peer& from, std::uint64_t nonce, double now) {
   }
   if (from.nonce != 0 && begun_ > 0)
     return fail(
-        fmt::format("{} has begun anew, and {} was in round {}", name_of(from.agent), name_of(options_.self), begun_));
+        fmt::format("{} has begun anew, and {} was in round {}", name_of(from.agent), name_of(options_.self), begun_),
+        Ending::Kind::gone);
   from.nonce = nonce;
   from.next = {};
   if (state_ == State::greeting &&
@@ -312,7 +334,7 @@ void Session::take_farewell(Peer& from, const Frame& frame, double now) {
     throw CommunicationError(
         fmt::format("a farewell of {} bytes: must be {} at most", frame.message_bytes, chunk_bytes));
   ByteReader reader(text_of(frame.payload), whose);
-  Ending said{.kind = reader.choice(Ending::Kind::left_out)};
+  Ending said{.kind = reader.choice(Ending::Kind::gone)};
   said.origin = reader.get<int>();
   said.message = reader.text();
   reader.require_end();
@@ -516,8 +538,8 @@ double Session::next_tick() const {
 
 // ---- The end --------------------------------------------------------------------------------------------------------
 
-void Session::fail(const std::string& message) {
-  fail(Ending{.kind = Ending::Kind::communication_error, .origin = options_.self, .message = message});
+void Session::fail(const std::string& message, Ending::Kind kind) {
+  fail(Ending{.kind = kind, .origin = options_.self, .message = message});
 }
 
 void Session::fail(Ending ending) {

@@ -18,7 +18,7 @@ constexpr double fruitless = 4;
 // What ends the run, unless the others go on without it.
 void Session::lose(Peer& from, const std::string& what, double now) {
   if (excludes()) return cut(from, what, now);
-  fail(what);
+  fail(what, Ending::Kind::gone);
 }
 
 void Session::cut(Peer& from, const std::string& why, double now) {

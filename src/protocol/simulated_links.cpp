@@ -33,6 +33,23 @@ class World {
     await_turn(lock, agent);
   }
 
+  // After its death, when its time has come.
+  void begin_again(Index agent, std::span<const Index> neighbours) {
+    std::unique_lock lock(mutex_);
+    await_turn(lock, agent);
+    Agent& own = of(agent);
+    own.events.clear();
+    own.waits = own.ended = false;
+    own.revived = true;
+    for (const Index neighbour : neighbours)
+      if (!broken(agent, neighbour)) arrive(neighbour, now_, {.kind = LinkEvent::Kind::opened, .peer = agent});
+  }
+
+  bool has_revival(Index agent) const {
+    const auto i = static_cast<std::size_t>(agent);
+    return i < simulation_->revives_at.size() && simulation_->revives_at[i] < never;
+  }
+
   void open(Index agent, std::span<const Index> neighbours) {
     for (const Index neighbour : neighbours) {
       arrive(agent, now_, {.kind = LinkEvent::Kind::opened, .peer = neighbour});
@@ -84,6 +101,7 @@ class World {
         const double last = links_[{agent, neighbour}].last;  // after all that is still on its way
         arrive(neighbour, std::max(now_, last), closed_by(agent));
       }
+    of(agent).waits = died(agent) && has_revival(agent);
     hand_on();
   }
 
@@ -91,7 +109,7 @@ class World {
   struct Agent {
     std::multimap<double, LinkEvent> events;  // by when they arrive, and then in the order they were made
     double deadline = 0;
-    bool waits = true, ended = false;
+    bool waits = true, ended = false, revived = false;
   };
   struct Link {
     std::int64_t sent = 0;
@@ -107,7 +125,7 @@ class World {
 
   double death_of(Index agent) const {
     const auto i = static_cast<std::size_t>(agent);
-    return i < simulation_->dies_at.size() ? simulation_->dies_at[i] : never;
+    return i < simulation_->dies_at.size() && !agents_[i].revived ? simulation_->dies_at[i] : never;
   }
   bool died(Index agent) const { return now_ >= death_of(agent); }
   void live(Index agent) const {
@@ -139,8 +157,9 @@ class World {
     double first = never;
     for (std::size_t i = 0; i < agents_.size(); ++i) {
       const Agent& agent = agents_[i];
-      if (agent.ended || !agent.waits) continue;
-      const double wakes = std::min({next_time(agent), agent.deadline, death_of(static_cast<Index>(i))});
+      if (!agent.waits) continue;
+      const double wakes = agent.ended ? simulation_->revives_at[i]
+                                       : std::min({next_time(agent), agent.deadline, death_of(static_cast<Index>(i))});
       if (turn_ >= 0 && wakes >= first) continue;
       first = wakes;
       turn_ = static_cast<Index>(i);
@@ -167,9 +186,12 @@ class World {
 
 class SimulatedLinks final : public Links {
  public:
-  SimulatedLinks(World& world, Index self, std::vector<Index> neighbours)
+  SimulatedLinks(World& world, Index self, std::vector<Index> neighbours, bool again)
       : world_(&world), self_(self), neighbours_(std::move(neighbours)) {
-    world_->begin(self_);
+    if (again)
+      world_->begin_again(self_, neighbours_);
+    else
+      world_->begin(self_);
     world_->open(self_, neighbours_);
   }
   ~SimulatedLinks() override { world_->end(self_, neighbours_); }
@@ -198,12 +220,21 @@ std::vector<std::exception_ptr> run_on_simulated_links(const GossipMatrix& W, co
     std::vector<std::jthread> threads;
     for (Index agent = 0; agent < W.agents(); ++agent) {
       threads.emplace_back([&, agent] {
-        try {
-          SimulatedLinks links(world, agent, detail::neighbours_of(W.matrix(), agent));
-          body(links);
-        } catch (...) {
-          thrown[static_cast<std::size_t>(agent)] = std::current_exception();
-        }
+        std::exception_ptr& end = thrown[static_cast<std::size_t>(agent)];
+        const auto dies = [&](bool again) {
+          end = nullptr;
+          try {
+            SimulatedLinks links(world, agent, detail::neighbours_of(W.matrix(), agent), again);
+            body(links);
+          } catch (const AgentDied&) {
+            end = std::current_exception();
+            return true;
+          } catch (...) {
+            end = std::current_exception();
+          }
+          return false;
+        };
+        if (dies(false) && world.has_revival(agent)) dies(true);
       });
     }
   }

@@ -82,6 +82,12 @@ DecentralizedOptions settled(const FederationSettings& federation, const AgentRo
   require(
       !federation.settings.optimal_momentum,
       "momentum = optimal: would pool the data of all agents, which is what they are there to avoid; give a number");
+  require(federation.wait >= 0, fmt::format("wait = {}: must not be negative", federation.wait));
+  require(federation.wait == 0 || federation.quorum == 0,
+          fmt::format("wait = {} with a quorum of {}: an agent that is gone is waited for, or left out",
+                      federation.wait, federation.quorum));
+  require(federation.keep_every >= 1,
+          fmt::format("a state every {} iterations: must be at least 1", federation.keep_every));
   DecentralizedOptions options = settle(federation.network, federation.settings);
   require(options.rank >= 1 && options.rank <= d, fmt::format("rank = {}: must lie in [1, {}]", options.rank, d));
   return options;
@@ -119,21 +125,115 @@ std::vector<Fact> federation_facts(const FederationSettings& federation, Index f
       {"columns", by_name ? "by-name" : "by-position"}};
   if (by_name) facts.push_back({"names of features", described(sorted)});
   facts.push_back({"centred", federation.center ? "yes" : "no"});
-  facts.push_back({"on crash", federation.quorum == 0 ? std::string("abort")
-                                                      : fmt::format("exclude, {} agents at least", federation.quorum)});
+  facts.push_back({"on crash", federation.wait > 0 ? std::string("wait")
+                               : federation.quorum == 0
+                                   ? std::string("abort")
+                                   : fmt::format("exclude, {} agents at least", federation.quorum)});
+  facts.push_back({"keeps a state every", fmt::format("{} iterations", federation.keep_every)});
   put_options(settle(federation.network, federation.settings), facts);
   return facts;
 }
 
+namespace {
+
+// A run that is taken up so often from the same step does not get on.
+constexpr int most_attempts_from_one_step = 3;
+
+// The sessions that one call of run_agent() may take: see FederationSettings::wait.
+class Attempts {
+ public:
+  Attempts(Links& links, AgentRows rows, const FederationSettings& federation, const AgentHooks& hooks)
+      : links_(links),
+        rows_(std::move(rows)),
+        federation_(federation),
+        hooks_(hooks),
+        options_(settled(federation, rows_, links)),
+        network_(network_options(federation, options_, rows_, hooks)) {
+    past_.configuration = network_.configuration;
+    if (!hooks.keep && hooks.states.empty()) return;
+    const std::uint64_t digests[] = {digest_of(rows_.rows), protocol::text_digest(list_text(rows_.columns))};
+    past_.data = protocol::mixed_digest(digests);
+    if (!hooks.states.empty()) detail::read_past(hooks.states, past_);
+  }
+
+  AgentOutcome run() {
+    const double began = links_.now();
+    AgentOutcome outcome;
+    if (federation_.wait > 0) network_.attempt = 0;
+    while (!ends(outcome)) {
+      const std::uint64_t numbers[] = {hooks_.nonce, ++sessions_};
+      if (hooks_.nonce != 0) network_.nonce = protocol::mixed_digest(numbers);
+    }
+    outcome.seconds = links_.now() - began;
+    return outcome;
+  }
+
+ private:
+  // False where another session may be begun.
+  bool ends(AgentOutcome& outcome) {
+    outcome = {.self = links_.self(), .options = options_};
+    LinkNetwork net(links_, federation_.W, network_);
+    try {
+      net.run([&] { detail::AgentRun(net, rows_, federation_, hooks_, past_, outcome).run(); });
+    } catch (const AgentGone& error) {
+      if (past_.held && net.neighbour_finished()) {  // which it does only where all hold the same
+        outcome = confirmed();
+      } else if (may_go_on(net, error.what())) {
+        return false;
+      } else if (past_.held) {
+        outcome = *past_.held;
+      } else {
+        throw;
+      }
+    } catch (const CommunicationError&) {
+      if (!past_.held) throw;
+      outcome = *past_.held;
+    }
+    outcome.spectrum = net.spectrum();
+    outcome.links = net.links();
+    return true;
+  }
+
+  // One deadline for all sessions that it takes until the run is there again.
+  bool may_go_on(const LinkNetwork& net, const std::string& why) {
+    if (!(federation_.wait > 0)) return false;
+    const double now = links_.now();
+    if (net.connected() || sessions_ == 0) {
+      fruitless_ = past_.newest() > newest_ ? 0 : fruitless_ + 1;
+      newest_ = past_.newest();
+      until_ = now + federation_.wait;
+      if (hooks_.waits) hooks_.waits(why);
+    }
+    network_.patience.greeting = until_ - now;
+    network_.attempt = net.next_attempt();
+    return fruitless_ <= most_attempts_from_one_step && now < until_;
+  }
+
+  AgentOutcome confirmed() const {
+    AgentOutcome outcome = *past_.held;
+    outcome.unconfirmed.clear();
+    std::erase_if(outcome.result.notes,
+                  [](const std::string& note) { return note.starts_with(detail::unconfirmed_note); });
+    return outcome;
+  }
+
+  Links& links_;
+  AgentRows rows_;
+  const FederationSettings& federation_;
+  const AgentHooks& hooks_;
+  const DecentralizedOptions options_;
+  LinkNetworkOptions network_;
+  detail::AgentPast past_ = {};
+  std::uint64_t sessions_ = 0;  // before the present one
+  double until_ = 0;
+  Index newest_ = -1;
+  int fruitless_ = 0;
+};
+
+}  // namespace
+
 AgentOutcome run_agent(Links& links, AgentRows rows, const FederationSettings& federation, const AgentHooks& hooks) {
-  AgentOutcome outcome{.self = links.self(), .options = settled(federation, rows, links)};
-  LinkNetwork net(links, federation.W, network_options(federation, outcome.options, rows, hooks));
-  const double began = links.now();
-  net.run([&] { detail::AgentRun(net, std::move(rows), federation, hooks, outcome).run(); });
-  outcome.spectrum = net.spectrum();
-  outcome.links = net.links();
-  outcome.seconds = links.now() - began;
-  return outcome;
+  return Attempts(links, std::move(rows), federation, hooks).run();
 }
 
 }  // namespace hearsay

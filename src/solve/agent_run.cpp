@@ -43,9 +43,9 @@ std::vector<T> over_roster(std::vector<T> of_members, const std::vector<Index>& 
 
 }  // namespace
 
-AgentRun::AgentRun(LinkNetwork& net, AgentRows rows, const FederationSettings& federation, const AgentHooks& hooks,
-                   AgentOutcome& outcome)
-    : net_(net), rows_(std::move(rows)), federation_(federation), hooks_(hooks), outcome_(outcome) {
+AgentRun::AgentRun(LinkNetwork& net, AgentRows& rows, const FederationSettings& federation, const AgentHooks& hooks,
+                   AgentPast& past, AgentOutcome& outcome)
+    : net_(net), rows_(rows), federation_(federation), hooks_(hooks), outcome_(outcome), past_(past) {
   if (rows_.name.empty()) rows_.name = federation.names[static_cast<std::size_t>(outcome.self)];
 }
 
@@ -64,11 +64,11 @@ void AgentRun::run() {
 
 // ---- One epoch ------------------------------------------------------------------------------------------------------
 
-// Rows are needed once more where an epoch may follow.
+// Rows are needed once more where an epoch may follow, or the run may be taken up again.
 Shards AgentRun::own_shard() {
   Shards shards{.agents = net_.agents(), .local = {net_.self()}};
   shards.names.push_back(rows_.name);
-  if (excludes()) {
+  if (excludes() || waits()) {
     shards.rows.push_back(rows_.rows);
     shards.columns.push_back(rows_.columns);
   } else {
@@ -84,10 +84,16 @@ void AgentRun::work() {
   outcome_.features = shards.columns.front();
   outcome_.totals = totals_of(net_, shards);
   const auto A = covariance_shards(std::move(shards), outcome_.totals, federation_.center);
+  if (net_.epoch() == 0) agree_on_beginning();
   Block<double> start;
-  DecentralizedHooks watched{.observe = [&](const DecentralizedEntry& entry) { return observe(entry); }};
+  DecentralizedHooks watched{.observe = [&](const DecentralizedEntry& entry) { return observe(entry); },
+                             .resume = resume_};
   if (find_common_start(start)) watched.start = &start;
-  if (excludes()) watched.latest = &latest_;
+  if (excludes() || waits()) watched.latest = &past_.latest;
+  if (keeps()) {
+    watched.keep_every = federation_.keep_every;
+    watched.keep = [&](Index t, const std::string& solver) { keep(done_ + t, solver); };
+  }
   DecentralizedOptions options = outcome_.options;
   options.max_iterations = std::max<Index>(1, options.max_iterations - done_);
   outcome_.result = decentralized_pca(net_, operators_of(A), options, watched);
@@ -100,22 +106,25 @@ void AgentRun::work() {
 bool AgentRun::observe(const DecentralizedEntry& entry) {
   DecentralizedEntry own = entry;
   own.t += done_;
+  past_.reached = own.t + 1;
   net_.set_standing({.iterations = static_cast<std::uint64_t>(own.t + 1)});
   if (!hooks_.observe) return true;
   const auto counts = net_.links();
   return hooks_.observe({.entry = own, .links = counts});
 }
 
-// The first member's answer so far goes round, and all go on from it.
+// One member's answer so far goes round, the first's unless another was chosen, and all go on from it.
 bool AgentRun::find_common_start(Block<double>& start) {
-  if (net_.epoch() == 0) {
-    latest_order_ = outcome_.features;
+  if (net_.epoch() == 0 && !copies_) {
+    past_.latest_order = outcome_.features;
     return false;
   }
   bring_latest_into_order();
+  if (net_.epoch() > 0) speaker_ = 0;
   ByteWriter own;
-  if (net_.self() == 0 && latest_.size() > 0) own.put(latest_);
-  const std::string said = net_.gather_everywhere(own.bytes(), "the basis to go on from").front();
+  if (net_.self() == speaker_ && past_.latest.size() > 0) own.put(past_.latest);
+  const auto all = net_.gather_everywhere(own.bytes(), "the basis to go on from");
+  const std::string& said = all[static_cast<std::size_t>(speaker_)];
   if (said.empty()) return false;
   ByteReader reader(said, "the basis to go on from");
   start = reader.block();
@@ -127,15 +136,16 @@ bool AgentRun::find_common_start(Block<double>& start) {
 // Another agent may be the first now, whose columns lie in another order.
 void AgentRun::bring_latest_into_order() {
   const std::vector<std::string>& order = outcome_.features;
-  if (latest_.size() > 0 && latest_order_ != order) {
-    Block<double> moved(latest_.rows(), latest_.cols());
+  if (past_.latest.size() > 0 && past_.latest_order != order) {
+    Block<double> moved(past_.latest.rows(), past_.latest.cols());
     for (std::size_t j = 0; j < order.size(); ++j) {
-      const auto from = std::find(latest_order_.begin(), latest_order_.end(), order[j]) - latest_order_.begin();
-      moved.row(static_cast<Index>(j)) = latest_.row(from);
+      const auto& before = past_.latest_order;
+      const auto from = std::find(before.begin(), before.end(), order[j]) - before.begin();
+      moved.row(static_cast<Index>(j)) = past_.latest.row(from);
     }
-    latest_ = std::move(moved);
+    past_.latest = std::move(moved);
   }
-  latest_order_ = order;
+  past_.latest_order = order;
 }
 
 // Everyone says which result it holds. Of messages there is always a last one, which may get lost: who does not hear of
@@ -153,8 +163,11 @@ void AgentRun::confirm() {
   } catch (const CommunicationError& error) {
     if (excludes()) throw;
     outcome_.unconfirmed = error.what();
-    outcome_.result.notes.push_back("not every agent has confirmed this result: " + outcome_.unconfirmed);
-    return;
+    outcome_.result.notes.push_back(unconfirmed_note + outcome_.unconfirmed);
+    if (!waits()) return;
+    finish();  // it may be confirmed yet
+    past_.held = outcome_;
+    throw;
   }
   for (std::size_t i = 0; i < said.size(); ++i)
     if (said[i] != own)
@@ -167,6 +180,7 @@ void AgentRun::confirm() {
 // True: all who are left hold the same result, and perhaps somebody who is gone has made use of it already.
 bool AgentRun::settle() {
   const std::vector<Index> before = net_.members();
+  resume_.clear();
   const protocol::View& view = net_.agree_on_members();
   if (net_.concluded()) return true;
   if (view.everyone_holds()) {
@@ -208,6 +222,8 @@ std::string AgentRun::agents_text(const std::vector<Index>& agents) const {
 
 // The result in terms of the whole roster.
 void AgentRun::finish() {
+  outcome_.taken_up = past_.taken_up;
+  if (!past_.trouble.empty()) outcome_.result.notes.push_back("states were not kept: " + past_.trouble);
   const auto n = static_cast<Index>(federation_.names.size());
   DecentralizedResult& result = outcome_.result;
   if (!gone_.empty())

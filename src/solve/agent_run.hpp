@@ -5,14 +5,18 @@
 #include <vector>
 
 #include "hearsay/agent.hpp"
+#include "solve/agent_past.hpp"
 
 namespace hearsay::detail {
+
+/// Of a result that is whole, and perhaps not everyone's.
+inline constexpr const char* unconfirmed_note = "not every agent has confirmed this result: ";
 
 /// Fills what an outcome has of the run itself. To be used within net.run().
 class AgentRun {
  public:
-  AgentRun(LinkNetwork& net, AgentRows rows, const FederationSettings& federation, const AgentHooks& hooks,
-           AgentOutcome& outcome);
+  AgentRun(LinkNetwork& net, AgentRows& rows, const FederationSettings& federation, const AgentHooks& hooks,
+           AgentPast& past, AgentOutcome& outcome);
 
   void run();
 
@@ -24,19 +28,30 @@ class AgentRun {
   void finish();
   Shards own_shard();
   void bring_latest_into_order();
+  std::uint64_t fresh_lineage() const;
+  std::string own_steps() const;
+  void agree_on_beginning();
+  void go_on_from(const KeptState& state);
+  void copy_answer(Index agent, Index iteration);
+  void keep(Index iteration, const std::string& solver);
   bool find_common_start(Block<double>& start);
   bool observe(const DecentralizedEntry& entry);
   bool excludes() const { return federation_.quorum > 0; }
+  bool waits() const { return federation_.wait > 0; }
+  bool keeps() const { return net_.epoch() == 0 && (waits() || hooks_.keep); }
   std::string agents_text(const std::vector<Index>& agents) const;
 
   LinkNetwork& net_;
-  AgentRows rows_;
+  AgentRows& rows_;
   const FederationSettings& federation_;
   const AgentHooks& hooks_;
   AgentOutcome& outcome_;
-  Block<double> latest_ = {};                   // this agent's answer so far
-  std::vector<std::string> latest_order_ = {};  // of its rows
-  Index done_ = 0;                              // iterations, in the epochs before
+  AgentPast& past_;
+  std::uint64_t lineage_ = 0;  // of what is kept from now on
+  std::string resume_ = {};    // of the solver
+  Index speaker_ = 0;          // the member whose answer so far all go on from
+  bool copies_ = false;        // in the first epoch
+  Index done_ = 0;             // iterations, in the epochs before
   std::vector<Epoch> epochs_ = {};
   std::vector<std::pair<Index, Index>> cut_ = {};
   std::vector<Index> contributors_ = {};  // to the result that this agent holds

@@ -35,7 +35,10 @@ void CarriedAgent::run(AgentRows rows) {
                                return (!hooks_.observe || hooks_.observe(now)) && !stopped_;
                              },
                          .go_on = [this] { return !left_ && (!hooks_.go_on || hooks_.go_on()); },
-                         .nonce = hooks_.nonce};
+                         .nonce = hooks_.nonce,
+                         .keep = hooks_.keep,
+                         .states = hooks_.states,
+                         .waits = hooks_.waits};
   try {
     outcome_ = run_agent(links_, std::move(rows), federation_, hooks);
   } catch (const Abandoned&) {

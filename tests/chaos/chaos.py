@@ -12,20 +12,27 @@ Every scenario is drawn from its seed: what befalls whom, when and for how long.
   - no file but those that are whole.
 
 Needs root, iproute2 and iptables; where they are missing it says so and ends with 77. Latency is a relay's, for not every
-kernel has netem.
+kernel has netem; so is the order of packets, which another relay hands from wire to wire.
 """
 
 import argparse
+import array
 import asyncio
 import collections
 import concurrent.futures
+import contextlib
+import fcntl
+import heapq
 import itertools
 import json
 import os
 import pathlib
 import random
+import select
 import shutil
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -108,7 +115,16 @@ class Network:
         self.within(i, "tc", "qdisc", "add", "dev", "up0", "root", "tbf", "rate", f"{kilobits}kbit", "burst", "8kb",
                     "latency", "400ms")
 
+    def without_bridge(self):
+        """The wires' ends in the hub, for a relay of packets."""
+        for i in range(len(NAMES)):
+            run("ip", "-n", self.hub, "link", "set", f"v{i}", "nomaster")
+            run("ip", "netns", "exec", self.space(i), sys.executable, "-B", __file__, "--plain", "up0")
+        return [f"v{i}" for i in range(len(NAMES))]
+
     def heal(self):
+        for i in range(len(NAMES)):
+            run("ip", "-n", self.hub, "link", "set", f"v{i}", "master", "bridge", check=False)
         for i in range(len(NAMES)):
             self.within(i, "iptables", "-F")
             run("ip", "netns", "exec", self.space(i), "tc", "qdisc", "del", "dev", "up0", "root", check=False)
@@ -116,6 +132,39 @@ class Network:
     def close(self):
         for space in [self.hub, *map(self.space, range(len(NAMES)))]:
             run("ip", "netns", "del", space, check=False)
+
+
+def plain_wire(device):
+    """Packets of one frame each, with their checksums: what a relay hands on must be whole."""
+    for command in (0x17, 0x1F, 0x24, 0x2C):  # sending: checksums, segments of TCP and of anything; receiving: joining segments
+        value = array.array("B", struct.pack("II", command, 0))
+        request = struct.pack("16sP", device.encode(), value.buffer_info()[0])
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
+            fcntl.ioctl(control, 0x8946, request)  # SIOCETHTOOL
+
+
+def relay_packets(devices, latency, jitter, seed):
+    """In place of the bridge: each packet after the latency and at most so much more, whatever overtakes what."""
+    chance, wires, home, due, count = random.Random(seed), [], {}, [], itertools.count()
+    for device in devices:
+        wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+        wire.bind((device, 0))
+        wires.append(wire)
+    print("ready", flush=True)
+    while True:
+        wait = max(0, due[0][0] - time.monotonic()) if due else None
+        for wire in select.select(wires, [], [], wait)[0]:
+            frame, where = wire.recvfrom(65536)
+            if where[2] == socket.PACKET_OUTGOING:
+                continue
+            home[frame[6:12]] = wire
+            heapq.heappush(due, (time.monotonic() + latency + chance.random() * jitter, next(count), frame, wire))
+        while due and due[0][0] <= time.monotonic():
+            _, _, frame, came_by = heapq.heappop(due)
+            known = home.get(frame[:6])
+            for wire in [known] if known else [wire for wire in wires if wire is not came_by]:
+                with contextlib.suppress(OSError):  # a wire that is down, or a queue that is full: lost
+                    wire.send(frame)
 
 
 async def relay_all(routes, latency, jitter, seed):
@@ -166,17 +215,20 @@ async def relay_all(routes, latency, jitter, seed):
 KINDS = {  # how many of a hundred
     "nothing": 4, "kill one": 16, "kill two": 8, "kill and start again": 6, "freeze": 10, "cut": 10, "cut and heal": 8,
     "one way": 8, "partition": 8, "loss": 8, "narrow": 4, "delay": 6, "interrupt": 2, "full disk": 2,
+    "heavy loss": 3, "other order": 4, "clock": 3, "kill, and wait": 10, "kill all, and resume": 4,
 }
+SLOW = ("loss", "heavy loss", "narrow", "delay", "other order")
+KEEPS = ("kill, and wait", "kill all, and resume")  # with states of their own on disk
 
 
 class Agent:
-    def __init__(self, program, network, folder, i, name, arguments):
+    def __init__(self, program, network, folder, i, name, arguments, environment=None):
         self.i, self.name, self.folder = i, name, folder
         self.log = folder / f"{name}.log"
         self.killed = False
         with open(self.log, "w") as log, open(folder / f"{name}.out", "w") as out:
             self.process = subprocess.Popen(["ip", "netns", "exec", network.space(i), str(program), "agent", "run", *arguments],
-                                            cwd=folder, stdout=out, stderr=log, stdin=subprocess.DEVNULL)
+                                            cwd=folder, stdout=out, stderr=log, stdin=subprocess.DEVNULL, env=environment)
 
     def has_begun(self):
         return "the run has begun" in self.log.read_text(errors="replace")
@@ -192,11 +244,13 @@ class Scenario:
         self.chance = random.Random(seed)
         self.seed, self.kind, self.keys, self.program, self.network = seed, kind, keys, program, network
         self.topology = self.chance.choice(["ring", "complete", "complete"])
-        self.excludes = self.chance.random() < 0.8
+        self.excludes = self.chance.random() < 0.8 and kind not in KEEPS
+        self.waits = kind == "kill, and wait"
+        self.clocks = {}
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="hearsay-chaos-"))
         self.tables = tables_of(seed)
         self.agents, self.relay, self.told, self.wrong = [], None, [], []
-        self.again = None
+        self.again = []
 
     def tell(self, text):
         self.told.append(text)
@@ -206,15 +260,17 @@ class Scenario:
             for end in ("key", "pem"):
                 shutil.copy2(self.keys / f"{name}.{end}", self.folder)
         shutil.copy2(self.keys / "authority.pem", self.folder)
-        slow = self.kind in ("loss", "narrow", "delay")
-        self.round = 10 if slow else ROUND
+        slow = self.kind in SLOW
+        self.round = 20 if self.kind == "heavy loss" else 10 if slow else ROUND
+        link = 15 if self.kind == "heavy loss" else LINK
         through = f"{self.network.base}.254" if self.kind == "delay" else None
         roster = []
         for i, name in enumerate(NAMES):
             roster += ["--agent", f"{name}@{through}:{7400 + i}" if through else f"{name}@{self.network.address(i)}:7400"]
         run(self.program, "federation", "new", self.folder / "f.json", "--name", "chaos", "-k", RANK, "--topology", self.topology,
-            *roster, "--start", START, "--round", self.round, "--link", LINK, "--seed", self.seed % 1000,
-            *([] if slow else ["--rounds", "60"]), *(["--on-crash", "exclude"] if self.excludes else []))
+            *roster, "--start", START, "--round", self.round, "--link", link, "--seed", self.seed % 1000, "--checkpoint-every", 5,
+            *([] if slow else ["--rounds", "60"]),
+            *(["--on-crash", "exclude"] if self.excludes else ["--on-crash", "wait:30"] if self.waits else []))
         for name, table in zip(NAMES, self.tables):
             np.save(self.folder / f"{name}-rows.npy", table)
         if through:
@@ -225,18 +281,34 @@ class Scenario:
             self.relay.stdout.readline()
             self.tell(f"latency {latency * 1000:.0f} ms, jitter {jitter * 1000:.0f} ms")
 
+        if self.kind == "other order":
+            wires = self.network.without_bridge()
+            latency, jitter = self.chance.uniform(0.0005, 0.005), self.chance.uniform(0.001, 0.01)
+            self.relay = subprocess.Popen(["ip", "netns", "exec", self.network.hub, sys.executable, "-B", __file__, "--packets",
+                                           json.dumps([wires, latency, jitter, self.seed])], stdout=subprocess.PIPE, text=True)
+            self.relay.stdout.readline()
+            self.tell(f"packets after {latency * 1000:.1f} to {(latency + jitter) * 1000:.1f} ms")
+        if self.kind == "clock":
+            for i in self.some(self.chance.choice([1, 1, 2])):
+                self.clocks[i] = self.chance.choice([-3600, 3600])
+                self.tell(f"{NAMES[i]}'s clock is {self.clocks[i]} s ahead")
+
     def start(self, i, again=""):
         name = NAMES[i]
-        out = f"full/{name}" if self.kind == "full disk" and i == 0 else name + again
+        full = self.kind == "full disk" and i == 0
+        out = f"full/{name}" if full else name + again
+        keeps = ["--checkpoint", f"full/{name}.states" if full else f"{name}.states", "--resume"] if full or self.kind in KEEPS else []
+        shifted = {**os.environ, "LD_PRELOAD": str(self.clock), "HEARSAY_CLOCK_AHEAD": str(self.clocks[i])} if i in self.clocks else None
         return Agent(self.program, self.network, self.folder, i, name + again,
                      ["f.json", "--agent", name, "--data", f"{name}-rows.npy", "--threads", "1", "--listen", f"{self.network.address(i)}:7400",
-                      "--json", f"{out}.json", "--components", f"{out}.npy"])
+                      "--json", f"{out}.json", "--components", f"{out}.npy", *keeps], shifted)
 
     def play(self):
         """What befalls whom. Before the agents start, or when they have begun."""
-        if self.kind == "loss":
+        if self.kind in ("loss", "heavy loss"):
+            least, most = (0.15, 0.3) if self.kind == "heavy loss" else (0.005, 0.15)
             for i in range(len(NAMES)):
-                self.network.lose(i, probability := round(self.chance.uniform(0.005, 0.15), 3))
+                self.network.lose(i, probability := round(self.chance.uniform(least, most), 3))
                 self.tell(f"loss {probability} at {NAMES[i]}")
         if self.kind == "narrow":
             for i in range(len(NAMES)):
@@ -246,14 +318,14 @@ class Scenario:
             (self.folder / "full").mkdir()
             run("mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", self.folder / "full")
         self.agents = [self.start(i) for i in range(len(NAMES))]
-        if self.kind in ("nothing", "loss", "narrow", "delay", "full disk"):
+        if self.kind in ("nothing", "full disk", "clock", *SLOW):
             return
         until = time.monotonic() + START
         while time.monotonic() < until and not any(agent.has_begun() or agent.process.poll() is not None for agent in self.agents):
             time.sleep(0.01)
         time.sleep(after := self.chance.choice([0, self.chance.uniform(0, 0.3), self.chance.uniform(0, 2)]))
         self.tell(f"after {after:.2f} s")
-        getattr(self, self.kind.replace(" ", "_"))()
+        getattr(self, self.kind.replace(", ", "_").replace(" ", "_"))()
 
     def some(self, count):
         chosen = self.chance.sample(range(len(NAMES)), count)
@@ -274,7 +346,21 @@ class Scenario:
         (i,) = self.some(1)
         self.agents[i].send(signal.SIGKILL)
         time.sleep(self.chance.uniform(0, 3))
-        self.again = self.start(i, "-again")
+        self.again.append(self.start(i, "-again"))
+
+    def kill_and_wait(self):
+        for i in self.some(self.chance.choice([1, 1, 2])):
+            self.agents[i].send(signal.SIGKILL)
+            time.sleep(self.chance.choice([0, self.chance.uniform(0, 3)]))
+            self.again.append(self.start(i, "-again"))
+
+    def kill_all_and_resume(self):
+        for i in self.some(len(NAMES)):
+            self.agents[i].send(signal.SIGKILL)
+            time.sleep(self.chance.choice([0, 0, self.chance.uniform(0, 0.2)]))
+        for agent in self.agents:
+            agent.process.wait()
+        self.again = [self.start(i, "-again") for i in range(len(NAMES))]
 
     def freeze(self):
         (i,) = self.some(1)
@@ -312,7 +398,7 @@ class Scenario:
 
     def await_all(self):
         until = time.monotonic() + DEADLINE
-        for agent in [*self.agents, *([self.again] if self.again else [])]:
+        for agent in [*self.agents, *self.again]:
             try:
                 agent.process.wait(max(0.1, until - time.monotonic()))
             except subprocess.TimeoutExpired:
@@ -324,16 +410,33 @@ class Scenario:
         digests, codes = set(), []
         for agent in self.agents:
             codes.append(self.judge_one(agent, digests))
-        if self.again:
-            codes.append(self.judge_one(self.again, digests))
+        for agent in self.again:
+            codes.append(self.judge_one(agent, digests))
+        if self.kind in KEEPS:
+            self.judge_resumed(digests)
         if len(digests) > 1:
             self.wrong.append(f"two results of one run: {digests}")
         expected = {f"{name}.{end}" for name in NAMES for end in ("key", "pem")}
-        expected |= {f"{agent.name}.{end}" for agent in [*self.agents, *([self.again] if self.again else [])] for end in ("log", "out", "json", "npy")}
-        expected |= {f"{name}-rows.npy" for name in NAMES} | {"authority.pem", "f.json", "full"}
+        expected |= {f"{agent.name}.{end}" for agent in [*self.agents, *self.again] for end in ("log", "out", "json", "npy")}
+        expected |= {f"{name}-rows.npy" for name in NAMES} | {f"{name}.states" for name in NAMES if self.kind in KEEPS} | {"authority.pem", "f.json", "full"}
         if strays := {path.name for path in self.folder.iterdir()} - expected:
             self.wrong.append(f"files that are not whole: {sorted(strays)}")
         return codes
+
+    def judge_resumed(self, digests):
+        """Whoever was not killed, and whoever came back, has the bits of one process in which nothing happened."""
+        for agent in [*(agent for agent in self.agents if not agent.killed), *self.again]:
+            if agent.process.returncode != 0:  # true where it came back after the others had ended
+                self.tell(f"{agent.name} has no result")
+        shards = [f"{name}-rows.npy" for name in NAMES]
+        alone = json.loads(run(self.program, "decentralized", *[self.folder / shard for shard in shards], "-k", RANK, "--topology", self.topology,
+                               "--rounds", "60", "--seed", self.seed % 1000, "--json", "-", "--threads", "1").stdout)
+        copied = any(len(json.loads((self.folder / f"{agent.name}.json").read_text())["epochs"]) > 1
+                     for agent in [*self.agents, *self.again] if (self.folder / f"{agent.name}.json").exists())
+        if digests and not copied and digests != {alone["digest"]}:
+            self.wrong.append(f"the result {digests} is not that of one process, {alone['digest']}")
+        if copied:
+            self.tell("went on from an agent's answer")
 
     def judge_one(self, agent, digests):
         name, code = agent.name, agent.process.returncode
@@ -358,6 +461,8 @@ class Scenario:
         elif code in (4, 5):
             must(not any(path.exists() for path in files), "it failed, and wrote")
             must("agent" in log.splitlines()[-1] if log.strip() else False, "no word")
+        elif code == 2:
+            must(self.kind == "clock" and agent.i in self.clocks and "valid" in log, "nothing was wrong with what it was told")
         elif code == 1:
             must(self.kind == "full disk" and agent.i == 0, "a failure of its own")
         else:
@@ -365,7 +470,7 @@ class Scenario:
         return code
 
     def clean(self):
-        for agent in [*self.agents, *([self.again] if self.again else [])]:
+        for agent in [*self.agents, *self.again]:
             if agent.process.poll() is None:
                 agent.process.kill()
                 agent.process.wait()
@@ -376,6 +481,8 @@ class Scenario:
         run("umount", self.folder / "full", check=False)
         if not self.wrong:
             shutil.rmtree(self.folder, ignore_errors=True)
+
+    clock = None  # a library that is loaded before an agent, and shifts its clock
 
     def go(self):
         began = time.monotonic()
@@ -452,11 +559,22 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", default="")
     parser.add_argument("--table", type=pathlib.Path)
+    parser.add_argument("--clock", type=pathlib.Path, help="the library that shifts a process's clock [beside the tests]")
     parser.add_argument("--relay", help=argparse.SUPPRESS)
+    parser.add_argument("--packets", help=argparse.SUPPRESS)
+    parser.add_argument("--plain", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.relay:
         return asyncio.run(relay_all(*json.loads(options.relay)))
+    if options.packets:
+        return relay_packets(*json.loads(options.packets))
+    if options.plain:
+        return plain_wire(options.plain)
     program = options.program.resolve()
+    Scenario.clock = (options.clock or program.parent.parent / "tests/chaos/libhearsay_clock.so").resolve()
+    if not Scenario.clock.exists():
+        print(f"chaos: without the kind 'clock': {Scenario.clock} was not built")
+        del KINDS["clock"]
     if why := missing() or ("" if program.with_name("hearsay-agent").exists() else "hearsay-agent was not built: it needs libgrpc++-dev"):
         print(f"chaos: {why}")
         return 77

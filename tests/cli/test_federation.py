@@ -243,6 +243,87 @@ def test_too_few_survivors_stop_with_a_code_of_their_own(make_federation, tmp_pa
         assert not (federation.folder / f"{name}.result").exists()
 
 
+KEPT = ["-k", "4", "--rounds", "60", "--link", "1", "--round", "10", "--checkpoint-every", "4", "--topology", "ring"]
+
+
+def kept(name, more=()):
+    return [f"{name}.csv", "--checkpoint", f"{name}.states", "--resume", *more]
+
+
+def wait_for_file(path, agent):
+    while not path.exists():
+        assert agent.process.poll() is None, agent.end()
+
+
+def alone_digest(hearsay):
+    return hearsay.json("decentralized", *[f"{name}.csv" for name in HOSPITALS], "-k", "4", "--rounds", "60", "--topology", "ring")["digest"]
+
+
+@needs_grpc
+def test_a_killed_agent_that_is_started_again_changes_no_bit(hearsay, make_federation, tmp_path):
+    federation = make_federation(more=[*KEPT, "--on-crash", "wait:60"])
+    make_tables(tmp_path)
+    agents = {name: federation.start(name, *kept(name)) for name in HOSPITALS}
+    wait_for_file(tmp_path / "va.states", agents["va"])
+
+    agents["va"].process.kill()
+    assert agents["va"].end()[0] == -signal.SIGKILL
+    agents["va"] = federation.start("va", *kept("va"))
+
+    ends = [agent.end() for agent in agents.values()]
+    assert [code for code, _, _ in ends] == [0] * 4, ends
+    results = [federation.result(name) for name in HOSPITALS]
+    assert {result["digest"] for result in results} == {alone_digest(hearsay)}
+    for result, (_, out, _) in zip(results, ends):
+        assert result["federation"]["confirmed"] and result["contributors"] == [0, 1, 2, 3]
+        assert result["federation"]["taken_up"] and result["federation"]["taken_up"][0] % 4 == 0
+        assert "taken up     at iteration" in out, out
+    assert "waiting 60 s at most for everyone to be there" in ends[0][2]
+
+
+@needs_grpc
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_agents_that_were_all_stopped_go_on_another_day(hearsay, make_federation, tmp_path, number):
+    federation = make_federation(more=KEPT)
+    make_tables(tmp_path)
+    agents = {name: federation.start(name, *kept(name)) for name in HOSPITALS}
+    for name, agent in agents.items():
+        wait_for_file(tmp_path / f"{name}.states", agent)
+    for agent in agents.values():
+        agent.process.send_signal(number)
+    codes = {agent.end()[0] for agent in agents.values()}
+    assert codes == ({3} if number == signal.SIGINT else {-number})
+
+    ends = [federation.start(name, *kept(name)).end for name in HOSPITALS]
+
+    ends = [end() for end in ends]
+    assert [code for code, _, _ in ends] == [0] * 4, ends
+    for name in HOSPITALS:
+        result = federation.result(name)
+        assert result["digest"] == alone_digest(hearsay) and len(result["federation"]["taken_up"]) == 1
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name.endswith((".tmp", ".states"))) == sorted(f"{name}.states" for name in HOSPITALS)
+
+
+@needs_grpc
+def test_states_of_another_run_or_damaged_ones_are_refused_before_anybody_is_called(make_federation, tmp_path):
+    federation = make_federation(more=KEPT)
+    make_tables(tmp_path)
+    agents = [federation.start(name, *kept(name)) for name in HOSPITALS]
+    assert [agent.end()[0] for agent in agents] == [0] * 4
+    whole = (tmp_path / "va.states").read_bytes()
+
+    def refusal(data="va.csv"):
+        code, out, err = federation.start("va", data, "--checkpoint", "va.states", "--resume").end()
+        assert code == 2 and out == ""
+        return err
+
+    assert "are of other data" in refusal("cleveland.csv")
+    for damaged, word in [(whole[:-1], "checksum"), (whole[:100] + b"x" + whole[101:], "checksum"), (b"", "empty"), (b"hearsay checkpoint 5\n", "must begin with")]:
+        (tmp_path / "va.states").write_bytes(damaged)
+        assert word in refusal()
+        assert (tmp_path / "va.states").read_bytes() == damaged
+
+
 @needs_grpc
 def test_ctrl_c_at_one_agent_ends_the_run_everywhere_with_what_there_is(make_federation):
     federation = make_federation(more=ENDLESS)

@@ -81,7 +81,7 @@ def mail(what, sender, receiver):
 
 
 def test_the_guide_leads_to_the_result_of_one_process(hearsay, sites, tmp_path):
-    new, show, plan, key, sign, check, run = lines_of_the_guide()
+    new, show, plan, key, sign, check, run, run_kept = lines_of_the_guide()
     cleveland = sites["cleveland"]
     rng = np.random.default_rng(3)
     for site in sites.values():
@@ -106,7 +106,12 @@ def test_the_guide_leads_to_the_result_of_one_process(hearsay, sites, tmp_path):
     for running in [site.start(run.replace("budapest", name)) for name, site in sites.items()]:
         ended(running)
 
+    basis = np.load(cleveland.folder / "basis.npy")
     results = [json.loads((site.folder / "result.json").read_text()) for site in sites.values()]
     alone = hearsay.json("decentralized", *[site.folder / "patients.csv" for site in sites.values()], "-k", "4")
     assert {result["digest"] for result in results} == {alone["digest"]}
     assert all((site.folder / "basis.npy").exists() and (site.folder / "result.html").exists() for site in sites.values())
+
+    for running in [site.start(run_kept.replace("budapest", name)) for name, site in sites.items()]:
+        ended(running)
+    assert np.array_equal(np.load(cleveland.folder / "basis.npy"), basis)

@@ -16,7 +16,7 @@
 namespace hearsay::protocol {
 
 /// Agents that speak different versions do not speak.
-inline constexpr std::uint16_t version = 2;
+inline constexpr std::uint16_t version = 3;
 
 inline constexpr std::size_t header_bytes = 64;
 

@@ -16,6 +16,7 @@
 // link that breaks and comes back loses nothing: both rounds that the other end may still need are sent again.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <limits>
@@ -54,7 +55,8 @@ struct Ending {
     invalid_argument,
     data_error,
     communication_error,
-    left_out  ///< others go on, or may: said over one link by whoever does not use it any more
+    left_out,  ///< others go on, or may: said over one link by whoever does not use it any more
+    gone       ///< an agent or a link is: everyone may take the run up again, when all are there
   };
   Kind kind = Kind::finished;
   Index origin = 0;          ///< the agent that it began at
@@ -81,6 +83,9 @@ struct SessionOptions {
   std::uint64_t largest_message = 1 << 20;  ///< in bytes: a longer one is refused before memory is taken for it
   Patience patience = {};
   std::optional<Exclusion> exclusion = {};  ///< none: an agent that is gone ends the run
+  /// Where a run that an agent's loss ended is taken up again by a session of its own: each has a higher number than
+  /// those that are lost, and who is behind catches up. Empty: there is one session and no other.
+  std::optional<std::uint64_t> attempt = {};
 };
 
 /// What came and went on one link.
@@ -155,6 +160,10 @@ class HEARSAY_API Session {
   /// The link to this neighbour is not used any more.
   bool is_cut(Index peer) const { return this->peer(peer).cut; }
 
+  /// Of the session that may follow this one: beyond its own, and none that a neighbour is ahead by.
+  std::uint64_t next_attempt() const { return std::max(options_.attempt.value_or(0) + 1, heard_attempt_); }
+  bool run_known() const { return run_known_; }
+
   // ---- The end ------------------------------------------------------------------------------------------------------
 
   /// Says farewell to everyone; nothing else is sent any more.
@@ -207,6 +216,7 @@ class HEARSAY_API Session {
   void take(Peer& from, const Frame& frame, double now);
   void take_hello(Peer& from, const Frame& frame, double now);
   void confirm(Peer& from, std::uint64_t nonce, double now);
+  bool catch_up(Peer& from, std::uint64_t attempt);
   void take_farewell(Peer& from, const Frame& frame, double now);
   void take_round(Peer& from, const Frame& frame, double now);
   void take_members(Peer& from, const Frame& frame, double now);
@@ -224,7 +234,7 @@ class HEARSAY_API Session {
   void look_for_greetings(double now);
   double limit_for(const Peer& peer) const;
   void fail(Ending ending);
-  void fail(const std::string& message);
+  void fail(const std::string& message, Ending::Kind kind = Ending::Kind::communication_error);
   void say_farewell(const Ending& ending);
   void say_farewell(Peer& to, const Ending& ending);
 
@@ -238,6 +248,7 @@ class HEARSAY_API Session {
   View view_ = {};
   Standing standing_ = {};
   bool concluded_ = false;
+  std::uint64_t heard_attempt_ = 0;
   double news_at_ = 0;                 // of a change
   std::uint64_t begun_ = 0;            // rounds
   FrameKind kind_ = FrameKind::block;  // of the round in progress

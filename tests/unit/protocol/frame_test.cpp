@@ -51,7 +51,7 @@ TEST(Frame, HasTheLayoutThatIsWrittenDown) {
 
   ASSERT_EQ(bytes.size(), 67U);
   EXPECT_EQ(std::string(reinterpret_cast<const char*>(bytes.data()), 4), "HRSY");
-  EXPECT_EQ(at(4), 2);  // version, the least significant byte first
+  EXPECT_EQ(at(4), 3);  // version, the least significant byte first
   EXPECT_EQ(at(5), 0);
   EXPECT_EQ(at(6), 2);
   EXPECT_EQ(at(8), 0x88);
@@ -114,7 +114,7 @@ TEST(Frame, SaysWhichFieldIsWrongAndWhatItMustBe) {
   };
   refused({}, "a frame of 0 bytes: must have 64 at least");
   refused(changed(0, 'X'), "must begin with 59535248");
-  refused(changed(4, 1), "protocol version 1: must be 2");
+  refused(changed(4, 1), "protocol version 1: must be 3");
   refused(changed(6, 0), "of kind 0: must lie in [1, 6]");
   refused(changed(6, 7), "of kind 7: must lie in [1, 6]");
   refused(changed(7, 1), "reserved byte: must be 0");

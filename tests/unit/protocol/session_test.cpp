@@ -117,10 +117,10 @@ TEST(Session, RefusesAnotherConfigurationAndAnotherVersion) {
 
   Session c(options_of(0, 1, 11), 0), d(options_of(1, 0, 22), 0);
   FrameBytes hello = taken(d, 0).front();
-  hello[4] = std::byte{3};
+  hello[4] = std::byte{2};
   c.received(1, hello, 0);
   ASSERT_TRUE(c.failure());
-  expect_in(c.failure()->message, "agent 1 sent a frame of protocol version 3: must be 2");
+  expect_in(c.failure()->message, "agent 1 sent a frame of protocol version 2: must be 3");
 }
 
 TEST(Session, DropsAndCountsCopiesAndWhatIsOver) {
