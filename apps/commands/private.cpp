@@ -36,16 +36,14 @@ constexpr std::string_view private_options[] = {
     "rank",      "method",      "momentum",     "damping",   "tolerance",  "max-iterations", "oversample",
     "qr-every",  "seed",        "label-column", "stream",    "block-rows", "components",     "json",
     "quiet",     "threads",     "memory",       "mean-from", "dp",         "row-norm",       "neighbours",
-    "dp-center", "public-rows", "ledger",       "budget",    "site",       "insecure-seed"};
+    "dp-center", "public-rows", "ledger",       "budget",    "site",       "insecure-seed",  "release"};
 
 // ---- The ledger
 
 fs::path ledger_path(const Job& job) {
   if (const auto given = job.given.find("ledger"); given != job.given.end()) return given->second;
   require(!is_pipe(job.input), "ledger: must be named where the data come from a pipe");
-  fs::path path = job.input;
-  path += ".ledger";
-  return path;
+  return ledger_beside(job.input);
 }
 
 std::string digest_of(const PrivatePcaSolution& found) {
@@ -53,7 +51,9 @@ std::string digest_of(const PrivatePcaSolution& found) {
     return std::string_view(reinterpret_cast<const char*>(matrix.data()),
                             static_cast<std::size_t>(matrix.size()) * sizeof(double));
   };
-  return io::sha256_hex(io::sha256_hex(bytes(found.release)) + io::sha256_hex(bytes(found.mean)));
+  std::string digests = io::sha256_hex(bytes(found.release)) + io::sha256_hex(bytes(found.mean));
+  if (found.form == ReleaseForm::lazy) digests += io::sha256_hex(bytes(found.directions));
+  return io::sha256_hex(digests);
 }
 
 // ---- The release
@@ -117,7 +117,7 @@ int run_private_pca(Job job) {
   if (!job.given.contains("insecure-seed")) {
     const fs::path path = ledger_path(job);
     check_ledger_place(job, path);
-    ledger.emplace(open_ledger(job, path, fs::path(job.input).filename().string(), settings));
+    ledger.emplace(open_ledger(job, path, data_name(job.input), settings));
     ledger_facts = spend(job, *ledger, path, settings);
   }
   const Released made = release_quietly(job, settings);

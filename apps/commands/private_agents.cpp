@@ -111,6 +111,10 @@ void check_split(const Job& job, const std::vector<fs::path>& files) {
           fmt::format("split = {}: tells how many rows there are, or which labels; with --dp it must be even or "
                       "contiguous, or a file for each agent",
                       rule));
+  require(!files.empty() || job.text("trust", "none") != "none" || job.text("neighbours", "add-remove") == "replace" ||
+              job.given.contains("insecure-seed"),
+          "trust = none: of one table that is split here a row more or less moves others from agent to agent, and more "
+          "would be lost than the budget says; give --neighbours replace, a file for each agent, or --trust secure");
   require(files.empty() || !job.given.contains("split"),
           "split: must not be given where every agent has a file of its own");
 }
@@ -168,13 +172,13 @@ std::vector<fs::path> ledger_paths(const Job& job, const std::vector<fs::path>& 
   if (files.empty()) {
     require(!each, fmt::format("ledger = {}: {} has one ledger, for all that are split off it", named, job.input));
     require(!named.empty() || !is_pipe(job.input), "ledger: must be named where the data come from a pipe");
-    return {named.empty() ? fs::path(job.input + ".ledger") : fs::path(named)};
+    return {named.empty() ? ledger_beside(job.input) : fs::path(named)};
   }
   require(named.empty() || each,
           fmt::format("ledger = {}: must have {} in its name, for every agent has one of its own", named, agent_place));
   std::vector<fs::path> paths;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    std::string path = named.empty() ? files[i].string() + ".ledger" : named;
+    std::string path = named.empty() ? ledger_beside(files[i]).string() : named;
     if (each) path.replace(path.find(agent_place), agent_place.size(), std::to_string(i));
     paths.emplace_back(path);
   }
@@ -193,9 +197,7 @@ std::vector<AgentPurse> spend_all(const Job& job, const std::vector<fs::path>& f
   const std::vector<fs::path> paths = ledger_paths(job, files);
   check_ledger_places(job, paths);
   const double mu = gaussian_mu(settings.budget);
-  const auto data_of = [&](std::size_t i) {
-    return (files.empty() ? fs::path(job.input) : files[i]).filename().string();
-  };
+  const auto data_of = [&](std::size_t i) { return data_name(files.empty() ? fs::path(job.input) : files[i]); };
   for (std::size_t i = 0; i < paths.size(); ++i) {
     purses.push_back({paths[i], open_ledger(job, paths[i], data_of(i), settings)});
     const io::LedgerContents& held = purses.back().ledger->contents();
@@ -280,6 +282,7 @@ int run_private_agents(Job job, const Transport& ranks) {
   check_outputs(job);
   const std::vector<fs::path> files = shard_files(job);
   check_split(job, files);
+  require_distinct(files);
   const Index agents = agents_of(job, files);
   PrivateAgentsRequest request = agents_request(job, agents);
   const GossipMatrix W = gossip_matrix(job, agents, nullptr);

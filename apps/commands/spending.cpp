@@ -1,9 +1,12 @@
 #include "commands/spending.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <chrono>
+#include <map>
+#include <system_error>
 
 #include "commands/commands.hpp"
 #include "files/inputs.hpp"
@@ -87,6 +90,7 @@ PrivacySettings privacy_of(const Job& job) {
   settings.neighbours = chosen(job, "neighbours", {Neighbours::add_remove, Neighbours::replace});
   settings.center = chosen(job, "dp-center", {PrivateCenter::none, PrivateCenter::given, PrivateCenter::dp_mean});
   settings.public_rows = job.integer("public-rows", 1).value_or(0);
+  settings.form = chosen(job, "release", {ReleaseForm::automatic, ReleaseForm::stored, ReleaseForm::lazy});
   return settings;
 }
 
@@ -123,6 +127,36 @@ void check_private_options(const Job& job, std::span<const std::string_view> tak
 io::LedgerStamp stamp_now() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return {.when = std::chrono::duration_cast<std::chrono::seconds>(now).count(), .version = version};
+}
+
+namespace {
+
+fs::path behind_links(const fs::path& file) {
+  std::error_code unknown;
+  if (!fs::is_symlink(file, unknown)) return file;
+  const fs::path real = fs::canonical(file, unknown);
+  return unknown ? file : real;
+}
+
+}  // namespace
+
+fs::path ledger_beside(const fs::path& file) {
+  fs::path path = behind_links(file);
+  path += ".ledger";
+  return path;
+}
+
+std::string data_name(const fs::path& file) { return behind_links(file).filename().string(); }
+
+void require_distinct(const std::vector<fs::path>& files) {
+  std::map<std::pair<dev_t, ino_t>, fs::path> seen;
+  for (const fs::path& file : files) {
+    struct stat status {};
+    if (::stat(file.c_str(), &status) != 0) continue;  // whoever opens it says so
+    const auto [first, is_new] = seen.emplace(std::pair{status.st_dev, status.st_ino}, file);
+    require(is_new, fmt::format("{}: is the file {} too, and each record must lie at one agent alone", file.string(),
+                                first->second.string()));
+  }
 }
 
 void check_ledger_place(const Job& job, const fs::path& path) {

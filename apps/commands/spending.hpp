@@ -35,6 +35,15 @@ void check_private_options(const Job& job, std::span<const std::string_view> tak
 
 io::LedgerStamp stamp_now();
 
+/// The ledger that belongs to a file: beside it, and beside what a symbolic link leads to, so that two names of one
+/// file have one budget.
+std::filesystem::path ledger_beside(const std::filesystem::path& file);
+/// And what a ledger calls its rows: the name of that file.
+std::string data_name(const std::filesystem::path& file);
+
+/// Throws InvalidArgument where two agents have the same file: its rows would count twice.
+void require_distinct(const std::vector<std::filesystem::path>& files);
+
 /// Throws InvalidArgument for a ledger that is an input, or is written over.
 void check_ledger_place(const Job& job, const std::filesystem::path& path);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -78,6 +79,11 @@ std::string bar_text(const PrivateAccuracy& accuracy, Index k) {
   return line("sin(theta)", "about {:.2g} (private error bar, an estimate)", accuracy.sin_theta);
 }
 
+std::string why_lazy(const PrivacySettings& settings, Index d) {
+  if (settings.form == ReleaseForm::lazy) return "as was said";
+  return fmt::format("four times {} x {} numbers are more than half of the memory allowed", d, d);
+}
+
 // What was released, and what follows from it.
 void add_release(Json& json, const PrivatePcaSolution& found, const PrivacySettings& settings) {
   json["eigenvalues"] = numbers(found.accuracy.values / found.divisor);
@@ -86,6 +92,10 @@ void add_release(Json& json, const PrivatePcaSolution& found, const PrivacySetti
   json["sin_theta"] = number(found.accuracy.sin_theta);
   json["captured"] = number(found.accuracy.captured);
   json["explained"] = number(found.accuracy.explained);
+  const bool lazy = found.form == ReleaseForm::lazy;
+  json["release"] = {{"form", name(found.form)},
+                     {"why", lazy ? Json(why_lazy(settings, found.mean.size())) : Json(nullptr)},
+                     {"directions", lazy ? Json(found.directions.cols()) : Json(nullptr)}};
   json["mean"] = numbers(found.mean);
   json["standardized"] = false;
 }
@@ -99,8 +109,11 @@ std::string release_text(const PrivatePcaSolution& found, const PrivacySettings&
                                                          : ", about a released mean",
                settings.row_norm);
   text += bar_text(accuracy, k);
-  text += line("captured", "about {:.3g} of what {} components can; {:.3g} of all variance", accuracy.captured, k,
-               accuracy.explained);
+  text += line("captured", "about {:.3g} of what {} components can{}", accuracy.captured, k,
+               std::isnan(accuracy.explained) ? "" : fmt::format("; {:.3g} of all variance", accuracy.explained));
+  if (found.form == ReleaseForm::lazy)
+    text += line("release", "products in {} directions, their noise drawn as they were asked for: {}",
+                 found.directions.cols(), why_lazy(settings, found.mean.size()));
   text +=
       line("privacy", "epsilon {:g}, delta {:g}, rows {}; noise of standard deviation {:.4g} in the sums of squares",
            settings.budget.epsilon, settings.budget.delta,

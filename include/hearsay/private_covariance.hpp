@@ -29,6 +29,12 @@ HEARSAY_API std::string_view name(Neighbours neighbours);
 enum class PrivateCenter { none, given, dp_mean };
 HEARSAY_API std::string_view name(PrivateCenter center);
 
+/// How C + E is released: d x d numbers at once; or products with it, its noise drawn as they are asked for
+/// (private_products.hpp), which is for more features than fit and reads the rows for every block of products. By
+/// itself the first is taken where its four copies fit half of memory_limit(): that and d are public.
+enum class ReleaseForm { automatic, stored, lazy };
+HEARSAY_API std::string_view name(ReleaseForm form);
+
 /// The share of mu^2 that a released mean takes: its error enters the covariance divided by the number of rows.
 inline constexpr double mean_share = 0.1;
 
@@ -39,7 +45,11 @@ struct PrivacySettings {
   PrivateCenter center = PrivateCenter::none;
   Vector<double> mean = {};  ///< d numbers, where it is given
   Index public_rows = 0;     ///< how many rows there are, where everyone may know; 0: not said
+  ReleaseForm form = ReleaseForm::automatic;
 };
+
+/// What `automatic` comes to.
+HEARSAY_API ReleaseForm form_for(const PrivacySettings& settings, Index features);
 
 /// Throws InvalidArgument where the settings do not go together; who spends a budget first asks before.
 HEARSAY_API void check(const PrivacySettings& settings);

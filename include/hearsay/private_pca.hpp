@@ -7,6 +7,7 @@
 #include "hearsay/csr.hpp"
 #include "hearsay/export.hpp"
 #include "hearsay/private_covariance.hpp"
+#include "hearsay/private_products.hpp"
 #include "hearsay/row_source.hpp"
 #include "hearsay/solve.hpp"
 
@@ -17,12 +18,12 @@ struct PrivateAccuracy {
   Vector<double> values = {};  ///< k: the eigenvalues of C with the noise's share taken off; 0 where it drowns them
   double sin_theta = 1;        ///< the private error bar: of the largest angle to the components without noise
   double captured = 0;         ///< of what k components can capture, the share that these do, about
-  double explained = 0;        ///< of all the variance, the share that these explain, about
+  double explained = 0;        ///< of all the variance, the share that these explain, about; NaN where nothing is known
   Index above_noise = 0;       ///< of the k components, those whose eigenvalue stands out of the noise at all
 };
 
 /// From the release's leading eigenvalues, descending, k at least and the more the better; E's sigma, the dimension,
-/// and the trace of the release.
+/// and the trace of the release, or NaN.
 HEARSAY_API PrivateAccuracy private_accuracy(const Vector<double>& theta, Index k, Index dimension, double sigma,
                                              double trace);
 
@@ -30,8 +31,10 @@ struct [[nodiscard]] PrivatePcaSolution {
   Solution<double> solution = {};  ///< of C + E: the basis d x k, its eigenvalues, how the solve ended
   PrivateAccuracy accuracy = {};
   ReleasePlan plan = {};
-  Block<double> release = {};  ///< C + E, d x d
-  Vector<double> mean = {};    ///< that was subtracted: zero, given, or released
+  ReleaseForm form = ReleaseForm::stored;
+  Block<double> release = {};     ///< C + E, d x d; of the lazy form its products with these, which is all there is
+  Block<double> directions = {};  ///< d x asked, orthonormal, of the lazy form
+  Vector<double> mean = {};       ///< that was subtracted: zero, given, or released
   double divisor = 1;  ///< values / divisor are variances: the public number of rows; 1, and they are sums, without it
 };
 
@@ -41,6 +44,11 @@ HEARSAY_API void check(const Request& request, const PrivacySettings& settings);
 /// Components of what has been released already: no row is read, and nothing is spent. sigma is that of the matrix.
 HEARSAY_API PrivatePcaSolution solve_release(Block<double> matrix, const ReleasePlan& plan, Vector<double> mean,
                                              const Request& request, const PrivacySettings& settings);
+
+/// By a block Krylov space of all that was ever asked for: blocks of k + `oversample` directions, until what the solve
+/// leaves undone is small beside what the noise did, or the tolerance, where one is given, is met.
+HEARSAY_API PrivatePcaSolution solve_products(const LazyPrivateCovariance& A, const Request& request,
+                                              const PrivacySettings& settings);
 
 HEARSAY_API PrivatePcaSolution solve_private_pca(RowSource<double>& rows, const Request& request,
                                                  const PrivacySettings& settings,

@@ -8,7 +8,6 @@
 #include "hearsay/io/file.hpp"
 #include "hearsay/io/ledger.hpp"
 #include "io/ledger_text.hpp"
-#include "io/text.hpp"
 
 namespace hearsay::io {
 namespace {
@@ -88,7 +87,7 @@ LedgerContents parse_ledger(std::string_view bytes, const std::string& name) {
       reading.add(record_on(bytes.substr(0, end)));
     }
   } catch (const DataError& error) {
-    fail_at(name, number, 0, fmt::format("the ledger is damaged: {}", error.what()));
+    throw DataError(fmt::format("{}:{}: the ledger is damaged: {}", name, number, error.what()));
   }
 }
 

@@ -33,6 +33,26 @@ std::string_view name(PrivateCenter center) {
   return "";
 }
 
+std::string_view name(ReleaseForm form) {
+  switch (form) {
+    case ReleaseForm::automatic:
+      return "auto";
+    case ReleaseForm::stored:
+      return "stored";
+    case ReleaseForm::lazy:
+      return "lazy";
+  }
+  return "";
+}
+
+// Of what is in use nothing is asked: that would tell how many rows there are.
+ReleaseForm form_for(const PrivacySettings& settings, Index features) {
+  if (settings.form != ReleaseForm::automatic) return settings.form;
+  const double d = static_cast<double>(features);
+  return 4 * sizeof(double) * d * d <= static_cast<double>(memory_limit()) / 2 ? ReleaseForm::stored
+                                                                               : ReleaseForm::lazy;
+}
+
 void check(const PrivacySettings& settings) {
   gaussian_mu(settings.budget);
   require(settings.row_norm >= 1e-100 && settings.row_norm <= 1e100,

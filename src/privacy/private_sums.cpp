@@ -8,6 +8,7 @@
 
 #include "hearsay/error.hpp"
 #include "hearsay/linalg.hpp"
+#include "hearsay/private_products.hpp"
 #include "privacy/integer_rows.hpp"
 
 namespace hearsay {
@@ -21,6 +22,9 @@ using privacy::Wiped;
 
 constexpr int matrix_bits = 18, mean_bits = 24;  // of the norm of a row of integers
 constexpr Index most_parts = Index{1} << 20;     // as many agents as a secure sum takes
+constexpr Index most_lazy_features = 100'000;    // of which noise is a gaussian's but for 2^-(10^5) (private.md)
+
+constexpr int most_lazy_scale = 47;  // 2^6 times the noise then fits a word
 
 // Sums of integers in doubles are exact, in whatever order, while they stay below 2^53; those of a block of rows do.
 static_assert(rows_at_once <= Index{1} << (53 - 2 * (matrix_bits + 1)));
@@ -64,9 +68,16 @@ PrivateWords& PrivateWords::operator=(PrivateWords&& other) noexcept {
   return *this;
 }
 
-PrivateWords::~PrivateWords() { explicit_bzero(words_.data(), words_.size() * sizeof(std::uint64_t)); }
+PrivateWords::~PrivateWords() {
+  if (!words_.empty()) explicit_bzero(words_.data(), words_.size() * sizeof(std::uint64_t));
+}
 
-ReleasePlan plan_part(const PrivacySettings& settings, Index features, Index parts) {
+namespace {
+
+// Drawn as it is asked for, noise of 2^scale lies beside the diagonal, which has sqrt(2) of it.
+ReleasePlan plan_parts(const PrivacySettings& settings, Index features, Index parts, bool lazy) {
+  constexpr double room =
+      1 + 0x1p-10;  // for what products round: docs/algorithms/private.md, "Drawn as it is asked for"
   check(settings);
   require(features >= 1, fmt::format("features = {}: must be at least 1", features));
   require(parts >= 1 && parts <= most_parts, fmt::format("parts = {}: must lie in [1, {}]", parts, most_parts));
@@ -75,17 +86,35 @@ ReleasePlan plan_part(const PrivacySettings& settings, Index features, Index par
   ReleasePlan plan{.mu = gaussian_mu(settings.budget)};
   plan.matrix_mu = plan.mu * std::sqrt(1 - share) * shrink;
   plan.mean_mu = plan.mu * std::sqrt(share) * shrink;
-  const Grid matrix = grid(plan.matrix_mu * each, moved(settings.neighbours), matrix_bits, 2);
+  const double beside = lazy ? std::sqrt(2.0) / room : 1.0;
+  const Grid matrix = grid(plan.matrix_mu * each * beside, moved(settings.neighbours), matrix_bits, 2);
   plan.scale = matrix.scale;
   plan.radius = matrix.radius;
   plan.unit = unit_of(settings.row_norm, plan.radius, features);
-  plan.sigma = std::ldexp(plan.unit * plan.unit, plan.scale);
+  plan.sigma = std::ldexp(plan.unit * plan.unit, plan.scale) * (lazy ? std::sqrt(2.0) : 1.0);
   if (share == 0) return plan;
   const Grid mean = grid(plan.mean_mu * each, moved_sum(settings.neighbours), mean_bits, 1);
   plan.mean_scale = mean.scale;
   plan.mean_radius = mean.radius;
   plan.mean_unit = unit_of(settings.row_norm, plan.mean_radius, features);
   plan.mean_sigma = std::ldexp(plan.mean_unit, plan.mean_scale);
+  return plan;
+}
+
+}  // namespace
+
+ReleasePlan plan_part(const PrivacySettings& settings, Index features, Index parts) {
+  return plan_parts(settings, features, parts, false);
+}
+
+ReleasePlan plan_products(const PrivacySettings& settings, Index features) {
+  require(features <= most_lazy_features,
+          fmt::format("features = {}: must be at most {} where noise is drawn as it is asked for", features,
+                      most_lazy_features));
+  const ReleasePlan plan = plan_parts(settings, features, 1, true);
+  require(
+      plan.scale <= most_lazy_scale,
+      fmt::format("epsilon = {}: is too small for noise that is drawn as it is asked for", settings.budget.epsilon));
   return plan;
 }
 

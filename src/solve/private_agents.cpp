@@ -9,7 +9,7 @@
 #include "hearsay/error.hpp"
 #include "hearsay/memory.hpp"
 #include "hearsay/operators/stored.hpp"
-#include "solve/rows_in_memory.hpp"
+#include "operators/rows_in_memory.hpp"
 #include "solve/seconds.hpp"
 
 namespace hearsay {

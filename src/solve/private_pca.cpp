@@ -7,8 +7,10 @@
 #include <utility>
 
 #include "hearsay/error.hpp"
+#include "hearsay/linalg.hpp"
 #include "hearsay/operators/stored.hpp"
-#include "solve/rows_in_memory.hpp"
+#include "hearsay/random.hpp"
+#include "operators/rows_in_memory.hpp"
 
 namespace hearsay {
 
@@ -29,6 +31,12 @@ Request of_release(const Request& request, Index dimension) {
 void keep(PowerResult<double>& power, Index k) {
   power.basis = Block<double>(power.basis.leftCols(k));
   power.eigenvalues = Vector<double>(power.eigenvalues.head(k));
+}
+
+// What a lazy solve has no use for.
+bool names_a_solver(const PowerOptions& options) {
+  return (options.method && *options.method != SolveMethod::krylov) || options.damping || options.extraction ||
+         options.qr_every || options.momentum.rule != Momentum::Rule::automatic;
 }
 
 // The eigenvalue of C behind one of C + E: theta = lambda + d s^2 / lambda, s being sigma / sqrt(2).
@@ -55,6 +63,7 @@ PrivateAccuracy private_accuracy(const Vector<double>& theta, Index k, Index dim
   }
   if (all > 0) found.captured = std::min(1.0, captured / all);
   if (trace > 0) found.explained = std::min(1.0, captured / trace);
+  if (std::isnan(trace)) found.explained = trace;
   if (found.above_noise < k) return found;  // nothing is known of a component that drowned
   double square = (d - static_cast<double>(q)) * s2 / (lambda(k - 1) * lambda(k - 1));
   for (Index i = 0; i < k; ++i)
@@ -74,6 +83,9 @@ void check(const Request& request, const PrivacySettings& settings) {
   refuse(asked.noise.kind != NoiseChoice::Kind::none || request.noise,
          "noise: is added by the release where data are private, and once");
   refuse(asked.power.which != Which::largest, "which: must be LA where data are private");
+  refuse(settings.form == ReleaseForm::lazy && names_a_solver(asked.power),
+         "method, momentum, damping, qr-every: with release = lazy the solve takes place in the space of all that was "
+         "asked for; leave them out");
   refuse(asked.optimal_momentum || request.audit || request.reference || request.checkpoints || request.start,
          "audit, reference, checkpoint, start, optimal momentum: are not for private data");
 }
@@ -93,10 +105,59 @@ PrivatePcaSolution solve_release(Block<double> matrix, const ReleasePlan& plan, 
   return found;
 }
 
+namespace {
+
+constexpr Index lazy_oversample = 8, lazy_blocks = 40;
+constexpr double undone = 0.05;  // of the norm of the noise in one direction, what a solve may leave undone
+
+// All that can be refused before a row is read; and then which form it is.
+ReleaseForm checked_form(const Request& request, const PrivacySettings& settings, Index d) {
+  check(request, settings);
+  (void)of_release(request, d);
+  return settings.form == ReleaseForm::automatic && names_a_solver(request.settings.power) ? ReleaseForm::stored
+                                                                                           : form_for(settings, d);
+}
+
+}  // namespace
+
+// The space is that of all directions asked for: none of what was paid for is thrown away. Residuals of the leading
+// columns are what is asked for next.
+PrivatePcaSolution solve_products(const LazyPrivateCovariance& A, const Request& request,
+                                  const PrivacySettings& settings) {
+  const PowerOptions& options = request.settings.power;
+  const Index d = A.dim(), k = options.rank, p = std::min(d, k + options.oversample.value_or(lazy_oversample));
+  require(k >= 1 && k <= d, fmt::format("rank = {}: must lie in [1, {}], the dimension", k, d));
+  const double noise = A.plan().sigma * std::sqrt(static_cast<double>(d) / 2);
+  const Index limit = options.max_iterations.value_or(lazy_blocks);
+  PrivatePcaSolution found{.plan = A.plan(), .form = ReleaseForm::lazy, .mean = A.mean()};
+  PowerResult<double>& power = found.solution.power;
+  A.ask(random_orthonormal<double>(d, p, {.seed = options.seed, .stream = Stream::start_block}));
+  PrivateRitz ritz = A.leading(p);
+  for (power.iterations = 1;; ++power.iterations) {
+    const double left = spectral_norm<double>(ritz.residual.leftCols(k)), norm = ritz.values.head(k).norm();
+    power.residual = norm > 0 ? left / norm : 0.0;
+    const Index before = A.asked();
+    const bool enough = left <= undone * noise || power.residual <= tolerance_of<double>(options);
+    if (!enough && power.iterations < limit) A.ask(ritz.residual);
+    power.status = enough ? Status::converged : Status::iteration_limit;
+    if (A.asked() == before) break;
+    ritz = A.leading(p);
+  }
+  power.basis = Block<double>(ritz.basis.leftCols(k));
+  canonical_signs<double>(power.basis);
+  power.eigenvalues = ritz.values.head(k);
+  found.accuracy = private_accuracy(ritz.values.head(std::min(A.asked(), seen_values(k, d))), k, d, A.plan().sigma,
+                                    std::nan(""));  // of the trace such a release tells nothing
+  found.release = A.products();
+  found.directions = A.directions();
+  found.divisor = settings.public_rows > 0 ? static_cast<double>(settings.public_rows) : 1.0;
+  return found;
+}
+
 PrivatePcaSolution solve_private_pca(RowSource<double>& rows, const Request& request, const PrivacySettings& settings,
                                      const SecretWords& words) {
-  check(request, settings);
-  (void)of_release(request, rows.cols());  // a rank that does not fit is refused before a row is read
+  if (checked_form(request, settings, rows.cols()) == ReleaseForm::lazy)
+    return solve_products(LazyPrivateCovariance(rows, settings, words), request, settings);
   PrivateCovariance released(rows, settings, words);
   const ReleasePlan plan = released.plan();
   Vector<double> mean = released.mean();
@@ -111,6 +172,8 @@ PrivatePcaSolution solve_private_pca(const BorrowedBlock<double>& data, const Re
 
 PrivatePcaSolution solve_private_pca(const CsrView<double>& data, const Request& request,
                                      const PrivacySettings& settings, const SecretWords& words) {
+  if (checked_form(request, settings, data.cols) == ReleaseForm::lazy)
+    return solve_products(LazyPrivateCovariance(data, settings, words), request, settings);
   detail::SparseRows rows(data);
   return solve_private_pca(rows, request, settings, words);
 }

@@ -105,8 +105,9 @@ RELEASED = {".status", ".eigenvalues", ".above_noise", ".sin_theta", ".captured"
             ".provenance.outputs"}  # fmt: skip
 
 
+@pytest.mark.parametrize("form", [(), ("--release", "lazy"), ("--release", "lazy", "--stream")], ids=" ".join)
 @pytest.mark.parametrize("center", ["none", "dp-mean"])
-def test_neighbouring_data_differ_in_what_is_released_and_nothing_else(hearsay, tmp_path, patients, center):
+def test_neighbouring_data_differ_in_what_is_released_and_nothing_else(hearsay, tmp_path, patients, center, form):
     """The noise is fixed, so that whatever else differs came from the row."""
     changed = patients.copy()
     changed[17] = [float(SECRET), 900, -900, 5, 1, 2]
@@ -115,7 +116,7 @@ def test_neighbouring_data_differ_in_what_is_released_and_nothing_else(hearsay, 
         (tmp_path / name).mkdir()
         write(tmp_path / name / "patients.csv", data)
         run = type(hearsay)(tmp_path / name)(
-            *("pca", "patients.csv", "-k", 2, *DP, "--insecure-seed", 5, "--dp-center", center),
+            *("pca", "patients.csv", "-k", 2, *DP, "--insecure-seed", 5, "--dp-center", center, *form),
             *("--public-rows", 600, "--json", "a.json", "--components", "NON-PRIVATE.npy"),
         )
         assert run.returncode == 0, run.stderr
@@ -130,10 +131,54 @@ def test_neighbouring_data_differ_in_what_is_released_and_nothing_else(hearsay, 
     flat_one, flat_two = dict(keys_and_values(one)), dict(keys_and_values(two))
     assert flat_one.keys() == flat_two.keys()
     differ = {key for key in flat_one if flat_one[key] != flat_two[key]}
-    assert differ <= RELEASED and {".eigenvalues", ".provenance.outputs"} <= differ
+    assert differ <= RELEASED | {".release.directions"} and {".eigenvalues", ".provenance.outputs"} <= differ
     for line_one, line_two in zip(text_one.splitlines(), text_two.splitlines(), strict=True):
         if line_one != line_two:  # a line of the table, the bar, or the share
-            assert line_one.strip()[0].isdigit() or line_one.split()[0] in ("sin(theta)", "captured"), line_one
+            assert line_one.strip()[0].isdigit() or line_one.split()[0] in ("sin(theta)", "captured", "release"), line_one
+
+
+def sparse_rows(path):
+    """Two groups of features that come together, in a matrix of mostly zeros."""
+    rng = np.random.default_rng(2)
+    lines = []
+    for i in range(1, 3001):
+        first = 1 + 5 * rng.integers(0, 2)
+        lines += [f"{i} {first + j} 1" for j in range(4)] + [f"{i} {rng.integers(11, 901)} 0.5"]
+    path.write_text("%%MatrixMarket matrix coordinate real general\n" + f"3000 900 {len(lines)}\n" + "\n".join(lines) + "\n")
+
+
+def test_more_features_than_fit_are_released_as_products(hearsay, tmp_path):
+    sparse_rows(tmp_path / "rows.mtx")
+    asked = ("-k", 2, "--dp", "2,1e-6", "--row-norm", 2.1, "--memory", "50M")
+    run = hearsay("pca", "rows.mtx", *asked, "--json", "a.json", "--components", "v.npy")
+    assert run.returncode == 0, run.stderr
+    assert "4 x 900" not in run.stdout and "four times 900 x 900 numbers are more than half" in run.stdout
+    told = json.loads((tmp_path / "a.json").read_text())
+    assert told["release"]["form"] == "lazy" and told["release"]["directions"] < 900 and told["explained"] is None
+    basis, wanted = np.load(tmp_path / "v.npy"), np.zeros((900, 2))
+    wanted[0:4, 0] = wanted[5:9, 1] = 0.5
+    sine = np.linalg.norm(basis - wanted @ (wanted.T @ basis), 2)
+    assert 0.5 < told["sin_theta"] / sine < 2 and sine < 0.2
+    again = hearsay("pca", "rows.mtx", *asked)
+    assert again.returncode == 2 and "budget would be exceeded" in again.stderr
+
+
+def test_the_form_of_a_release_may_be_said(hearsay, tmp_path, patients):
+    for form in "stored", "lazy":
+        (tmp_path / "patients.csv.ledger").unlink(missing_ok=True)
+        told = json.loads(hearsay("pca", "patients.csv", "-k", 2, *DP, "--release", form, "--json", "-").stdout)
+        assert told["release"]["form"] == form
+    (tmp_path / "patients.csv.ledger").unlink()
+    anpm = hearsay("pca", "patients.csv", "-k", 2, *DP, "--release", "lazy", "--method", "anpm")
+    assert anpm.returncode == 2 and "with release = lazy" in anpm.stderr
+    assert [p.name for p in tmp_path.iterdir()] == ["patients.csv"]  # refused before anything was spent
+
+
+def test_two_names_of_a_file_have_one_budget(hearsay, tmp_path, patients):
+    (tmp_path / "link.csv").symlink_to("patients.csv")
+    assert hearsay("pca", "link.csv", "-k", 2, *DP).returncode == 0
+    again = hearsay("pca", "patients.csv", "-k", 2, *DP)
+    assert again.returncode == 2 and "budget would be exceeded" in again.stderr
 
 
 def test_what_cannot_be_read_is_not_quoted(hearsay, tmp_path, patients):
@@ -169,7 +214,7 @@ REFUSED = [
     ("--dp", "1,1e-6,3"), ("--dp-center", "given"), ("--dp-center", "dp-mean"), ("--dp-center", "data"),
     ("--mean-from", "patients.csv"), ("--neighbours", "all"), ("--public-rows", "0"), ("--rank", "mle"),
     ("--rank", "0.9"), ("--insecure-seed", "1", "--ledger", "x"), ("--insecure-seed", "1", "--components", "x.npy"),
-    ("--ledger", "patients.csv"), ("--ledger", "a.json", "--json", "a.json"), ("--json", "patients.csv.ledger"),
+    ("--release", "fresh"), ("--ledger", "patients.csv"), ("--ledger", "a.json", "--json", "a.json"), ("--json", "patients.csv.ledger"),
 ]  # fmt: skip
 
 

@@ -163,6 +163,18 @@ def test_agents_that_are_gone_cost_nothing_more_where_each_has_its_own_noise(hea
     assert told["contributors"] == 2 and len(told["ledgers"]) == 3
 
 
+def test_a_record_lies_at_one_agent(hearsay, tmp_path, sites):
+    """Rows that two agents have would move a sum by twice as much as is paid for."""
+    (tmp_path / "link.csv").symlink_to("boston.csv")
+    (tmp_path / "hard.csv").hardlink_to(tmp_path / "boston.csv")
+    before = names(tmp_path)
+    for other in "boston.csv", "./boston.csv", "link.csv", "hard.csv":
+        for trust in "none", "neighbours", "secure":
+            run = hearsay("decentralized", "boston.csv", other, "-k", 2, *DP, "--trust", trust, "--ledger", "purse{agent}")
+            assert run.returncode == 2 and "must lie at one agent alone" in run.stderr, run.stdout
+    assert names(tmp_path) == before
+
+
 REFUSED = [
     ("--trust", "everyone"), ("--colluders", "1"), ("--trust", "secure", "--colluders", "3"),
     ("--trust", "secure", "--crash", "1@2"), ("--trust", "neighbours", "--drop", "0.1"),
@@ -189,9 +201,10 @@ def test_a_table_is_split_by_what_is_public(hearsay, tmp_path, sites):
     for more, words in (
         (("--agents", 3, "--split", "by-label"), "tells how many rows"),
         (("--agents", 2, "--split", "agents.csv"), "tells how many rows"),
-        ((), "agents: must be given"),
+        (("--agents", 3), "moves others from agent to agent"),
+        (("--trust", "secure"), "agents: must be given"),
         (("--agents", 1, "--trust", "secure"), "at least 2"),
-        (("--agents", 3, "--ledger", "a{agent}"), "has one ledger"),
+        (("--agents", 3, "--ledger", "a{agent}", "--trust", "secure"), "has one ledger"),
     ):
         run = hearsay("decentralized", "boston.csv", "-k", 2, *DP, *more)
         assert run.returncode == 2 and words in run.stderr, run.stderr

@@ -12,6 +12,7 @@ class DenseRows final : public RowSource<double> {
  public:
   explicit DenseRows(const BorrowedBlock<double>& data) : data_(data) {}
   Index cols() const override { return data_.cols(); }
+  std::optional<Index> rows() const override { return data_.rows(); }
   void rewind() override { next_ = 0; }
   Index read(BlockView<double> out) override {
     const Index count = std::min(out.rows(), data_.rows() - next_);
@@ -29,6 +30,7 @@ class SparseRows final : public RowSource<double> {
  public:
   explicit SparseRows(const CsrView<double>& data) : data_(data) {}
   Index cols() const override { return data_.cols; }
+  std::optional<Index> rows() const override { return data_.rows; }
   void rewind() override { next_ = 0; }
   Index read(BlockView<double> out) override {
     const Index count = std::min(out.rows(), data_.rows - next_);
