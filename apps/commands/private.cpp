@@ -52,7 +52,7 @@ std::string digest_of(const PrivatePcaSolution& found) {
                             static_cast<std::size_t>(matrix.size()) * sizeof(double));
   };
   std::string digests = io::sha256_hex(bytes(found.release)) + io::sha256_hex(bytes(found.mean));
-  if (found.form == ReleaseForm::lazy) digests += io::sha256_hex(bytes(found.directions));
+  if (found.form != ReleaseForm::stored) digests += io::sha256_hex(bytes(found.directions));
   return io::sha256_hex(digests);
 }
 
@@ -108,6 +108,8 @@ int run_private_pca(Job job) {
   check_outputs(job);
   PrivacySettings settings = privacy_of(job);
   take_mean(job, settings);
+  require(!job.stream || !is_pipe(job.input),
+          fmt::format("{}: is a pipe, and with --dp a stream is a file; leave --stream out", job.input));
   check(private_request(job), settings);
   const fs::path data = locate_input(job.input);
   require(io::built_in_file(data) || is_there(data), fmt::format("{}: is not there", data.string()));

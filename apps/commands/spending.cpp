@@ -90,7 +90,8 @@ PrivacySettings privacy_of(const Job& job) {
   settings.neighbours = chosen(job, "neighbours", {Neighbours::add_remove, Neighbours::replace});
   settings.center = chosen(job, "dp-center", {PrivateCenter::none, PrivateCenter::given, PrivateCenter::dp_mean});
   settings.public_rows = job.integer("public-rows", 1).value_or(0);
-  settings.form = chosen(job, "release", {ReleaseForm::automatic, ReleaseForm::stored, ReleaseForm::lazy});
+  settings.form =
+      chosen(job, "release", {ReleaseForm::automatic, ReleaseForm::stored, ReleaseForm::lazy, ReleaseForm::fresh});
   return settings;
 }
 

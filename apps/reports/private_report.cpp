@@ -79,8 +79,8 @@ std::string bar_text(const PrivateAccuracy& accuracy, Index k) {
   return line("sin(theta)", "about {:.2g} (private error bar, an estimate)", accuracy.sin_theta);
 }
 
-std::string why_lazy(const PrivacySettings& settings, Index d) {
-  if (settings.form == ReleaseForm::lazy) return "as was said";
+std::string why_this_form(const PrivacySettings& settings, Index d) {
+  if (settings.form != ReleaseForm::automatic) return "as --release asked";
   return fmt::format("four times {} x {} numbers are more than half of the memory allowed", d, d);
 }
 
@@ -92,10 +92,10 @@ void add_release(Json& json, const PrivatePcaSolution& found, const PrivacySetti
   json["sin_theta"] = number(found.accuracy.sin_theta);
   json["captured"] = number(found.accuracy.captured);
   json["explained"] = number(found.accuracy.explained);
-  const bool lazy = found.form == ReleaseForm::lazy;
+  const bool stored = found.form == ReleaseForm::stored;
   json["release"] = {{"form", name(found.form)},
-                     {"why", lazy ? Json(why_lazy(settings, found.mean.size())) : Json(nullptr)},
-                     {"directions", lazy ? Json(found.directions.cols()) : Json(nullptr)}};
+                     {"why", stored ? Json(nullptr) : Json(why_this_form(settings, found.mean.size()))},
+                     {"directions", stored ? Json(nullptr) : Json(found.directions.cols())}};
   json["mean"] = numbers(found.mean);
   json["standardized"] = false;
 }
@@ -111,9 +111,10 @@ std::string release_text(const PrivatePcaSolution& found, const PrivacySettings&
   text += bar_text(accuracy, k);
   text += line("captured", "about {:.3g} of what {} components can{}", accuracy.captured, k,
                std::isnan(accuracy.explained) ? "" : fmt::format("; {:.3g} of all variance", accuracy.explained));
-  if (found.form == ReleaseForm::lazy)
-    text += line("release", "products in {} directions, their noise drawn as they were asked for: {}",
-                 found.directions.cols(), why_lazy(settings, found.mean.size()));
+  if (found.form != ReleaseForm::stored)
+    text += line("release", "products in {} directions, their noise {}: {}", found.directions.cols(),
+                 found.form == ReleaseForm::lazy ? "drawn as they were asked for" : "fresh in each of three readings",
+                 why_this_form(settings, found.mean.size()));
   text +=
       line("privacy", "epsilon {:g}, delta {:g}, rows {}; noise of standard deviation {:.4g} in the sums of squares",
            settings.budget.epsilon, settings.budget.delta,

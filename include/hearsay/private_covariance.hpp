@@ -31,8 +31,9 @@ HEARSAY_API std::string_view name(PrivateCenter center);
 
 /// How C + E is released: d x d numbers at once; or products with it, its noise drawn as they are asked for
 /// (private_products.hpp), which is for more features than fit and reads the rows for every block of products. By
-/// itself the first is taken where its four copies fit half of memory_limit(): that and d are public.
-enum class ReleaseForm { automatic, stored, lazy };
+/// itself the first is taken where its four copies fit half of memory_limit(): that and d are public. Fresh: three
+/// products, each with noise of its own; for rows that may be read three times and no more, and never as accurate.
+enum class ReleaseForm { automatic, stored, lazy, fresh };
 HEARSAY_API std::string_view name(ReleaseForm form);
 
 /// The share of mu^2 that a released mean takes: its error enters the covariance divided by the number of rows.

@@ -32,8 +32,8 @@ struct [[nodiscard]] PrivatePcaSolution {
   PrivateAccuracy accuracy = {};
   ReleasePlan plan = {};
   ReleaseForm form = ReleaseForm::stored;
-  Block<double> release = {};     ///< C + E, d x d; of the lazy form its products with these, which is all there is
-  Block<double> directions = {};  ///< d x asked, orthonormal, of the lazy form
+  Block<double> release = {};     ///< C + E, d x d; of other forms the products with these, which is all there is
+  Block<double> directions = {};  ///< d x asked, orthonormal: of the lazy form all, of the fresh one each product's
   Vector<double> mean = {};       ///< that was subtracted: zero, given, or released
   double divisor = 1;  ///< values / divisor are variances: the public number of rows; 1, and they are sums, without it
 };

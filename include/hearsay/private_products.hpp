@@ -56,4 +56,31 @@ class HEARSAY_API LazyPrivateCovariance {
   std::unique_ptr<Asked> asked_;
 };
 
+/// Of fresh noise: so many products share the budget, each with sqrt(3) of the noise that one would have.
+inline constexpr int fresh_products = 3;
+
+/// sigma is of every entry of a product.
+HEARSAY_API ReleasePlan plan_fresh(const PrivacySettings& settings, Index features);
+
+/// The noisy power method's products: C Q + noise of its own for orthonormal Q, one reading each, and no more of them.
+class HEARSAY_API FreshPrivateProducts {
+ public:
+  FreshPrivateProducts(RowSource<double>& rows, const PrivacySettings& settings, const SecretWords& words);
+  FreshPrivateProducts(const CsrView<double>& rows, const PrivacySettings& settings, const SecretWords& words);
+  FreshPrivateProducts(FreshPrivateProducts&&) noexcept;
+  FreshPrivateProducts& operator=(FreshPrivateProducts&&) noexcept;
+  ~FreshPrivateProducts();
+
+  Index dim() const;
+  int left() const;
+  /// Throws InvalidArgument for Q that is not orthonormal, and where none is left.
+  Block<double> product(const Block<double>& Q);
+  const Vector<double>& mean() const;
+  const ReleasePlan& plan() const;
+
+ private:
+  struct Spent;
+  std::unique_ptr<Spent> spent_;
+};
+
 }  // namespace hearsay

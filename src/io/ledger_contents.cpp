@@ -74,7 +74,7 @@ class Reading {
 }  // namespace
 
 LedgerContents parse_ledger(std::string_view bytes, const std::string& name) {
-  Index number = 1;
+  std::int64_t number = 1;
   try {
     std::size_t end = bytes.find('\n');
     require_rule(end != bytes.npos, "it has no end: this is no ledger, or a damaged one");

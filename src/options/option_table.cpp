@@ -222,11 +222,10 @@ constexpr OptionRecord table[] = {
     {"public-rows", "", "N", integer, "", "from 1 to 67108864",
      "How many rows there are, where everybody may know: turns sums of squares into variances", privacy,
      in_pca | in_decentralized | in_plan},
-    {"release", "", "FORM", choice, "auto", "auto|stored|lazy",
-     "How the noisy covariance is released: d x d numbers at once, or its noise drawn as products with it are asked "
-     "for, "
-     "which reads the rows for each; by itself the second where four times d x d numbers are more than half of the "
-     "memory",
+    {"release", "", "FORM", choice, "auto", "auto|stored|lazy|fresh",
+     "How the noisy covariance is released: d x d numbers at once; its noise drawn as products with it are asked for, "
+     "which reads the rows for each; or three products with fresh noise each, which is less accurate. By itself the "
+     "first, or the second where four times d x d numbers are more than half of the memory",
      privacy, in_pca},
     {"ledger", "", "FILE", file, "the input with .ledger behind it", "",
      "What was spent of the budget, written before a row is read; begun where it is not there yet. Agents with files "

@@ -41,6 +41,8 @@ std::string_view name(ReleaseForm form) {
       return "stored";
     case ReleaseForm::lazy:
       return "lazy";
+    case ReleaseForm::fresh:
+      return "fresh";
   }
   return "";
 }

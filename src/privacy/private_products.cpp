@@ -54,30 +54,59 @@ Vector<double> given_or_zero(const PrivacySettings& settings, Index d) {
   return settings.center == PrivateCenter::given ? settings.mean : Vector<double>(Vector<double>::Zero(d));
 }
 
+Block<double> in_units(const PrivateWords& words, double square, Index d, Index p) {
+  Block<double> Y(d, p);
+  for (Index i = 0; i < d; ++i)
+    for (Index t = 0; t < p; ++t) Y(i, t) = square * static_cast<double>(static_cast<std::int64_t>(words[i * p + t]));
+  return Y;
+}
+
 }  // namespace
 
-struct LazyPrivateCovariance::Asked {
-  struct Piece {
-    Block<double> Q, AQ;  // directions, and C + E times them
-  };
+namespace privacy {
 
+// The rows, the mean that is released of them, and what both forms draw their noise from.
+struct PrivateRows {
   ReleasePlan plan;
   Vector<double> mean;
   ExactNormals normals;
   std::optional<detail::SparseRows> sparse = {};
-  std::unique_ptr<privacy::IntegerProducts> rows = {};
+  std::unique_ptr<IntegerProducts> rows = {};
+
+  PrivateRows(const ReleasePlan& planned, const PrivacySettings& settings, Index d, const SecretWords& words)
+      : plan(planned), mean(given_or_zero(settings, d)), normals(words) {}
+
+  void open(RowSource<double>& source, const PrivacySettings& settings, const SecretWords& words) {
+    release_mean(source, settings);
+    rows = products_of_stream(source, mean, settings, plan, words);
+  }
+  void open(const CsrView<double>& source, const PrivacySettings& settings, const SecretWords& words) {
+    sparse.emplace(source);
+    if (settings.center != PrivateCenter::none) return open(*sparse, settings, words);
+    rows = products_of_sparse(source, settings, plan);
+  }
+
+ private:
+  void release_mean(RowSource<double>& source, const PrivacySettings& settings) {
+    if (settings.center == PrivateCenter::dp_mean)
+      mean = mean_from(noisy_sum_of_rows(source, settings, plan, normals), plan, settings.public_rows);
+  }
+};
+
+}  // namespace privacy
+
+struct LazyPrivateCovariance::Asked : privacy::PrivateRows {
+  struct Piece {
+    Block<double> Q, AQ;  // directions, and C + E times them
+  };
+
   std::vector<Piece> pieces = {};
   Index asked = 0;
   double skew = 0;       // squared
   Small<double> H = {};  // directions' (C + E) directions, so far
 
   Asked(const PrivacySettings& settings, Index d, const SecretWords& words)
-      : plan(plan_products(settings, d)), mean(given_or_zero(settings, d)), normals(words) {}
-
-  void release_mean(RowSource<double>& source, const PrivacySettings& settings) {
-    if (settings.center == PrivateCenter::dp_mean)
-      mean = mean_from(noisy_sum_of_rows(source, settings, plan, normals), plan, settings.public_rows);
-  }
+      : PrivateRows(plan_products(settings, d), settings, d, words) {}
 
   int hiding() const { return std::min(most_hiding, word - plan.scale); }
   int direction_bits() const { return std::min(most_direction_bits, plan.scale - smoothness); }
@@ -154,10 +183,7 @@ void LazyPrivateCovariance::Asked::ask(const Block<double>& Q) {
   require_grid(Z);
   PrivateWords words = rows->sums(Z, direction_bits());
   add_noise(words, Z);
-  Block<double> Y(d, p);
-  const double square = plan.unit * plan.unit;
-  for (Index i = 0; i < d; ++i)
-    for (Index t = 0; t < p; ++t) Y(i, t) = square * static_cast<double>(static_cast<std::int64_t>(words[i * p + t]));
+  Block<double> Y = in_units(words, plan.unit * plan.unit, d, p);
   complete(Q, Y);
   pieces.push_back({Q, std::move(Y)});
   asked += p;
@@ -202,18 +228,13 @@ void LazyPrivateCovariance::Asked::ask_about(ConstBlockView<double> X) {
 LazyPrivateCovariance::LazyPrivateCovariance(RowSource<double>& rows, const PrivacySettings& settings,
                                              const SecretWords& words)
     : asked_(std::make_unique<Asked>(settings, rows.cols(), words)) {
-  asked_->release_mean(rows, settings);
-  asked_->rows = privacy::products_of_stream(rows, asked_->mean, settings, asked_->plan, words);
+  asked_->open(rows, settings, words);
 }
 
 LazyPrivateCovariance::LazyPrivateCovariance(const CsrView<double>& rows, const PrivacySettings& settings,
                                              const SecretWords& words)
     : asked_(std::make_unique<Asked>(settings, rows.cols, words)) {
-  asked_->sparse.emplace(rows);
-  asked_->release_mean(*asked_->sparse, settings);
-  asked_->rows = settings.center == PrivateCenter::none
-                     ? privacy::products_of_sparse(rows, settings, asked_->plan)
-                     : privacy::products_of_stream(*asked_->sparse, asked_->mean, settings, asked_->plan, words);
+  asked_->open(rows, settings, words);
 }
 
 LazyPrivateCovariance::LazyPrivateCovariance(LazyPrivateCovariance&&) noexcept = default;
@@ -273,5 +294,52 @@ Block<double> LazyPrivateCovariance::products() const {
 
 const Vector<double>& LazyPrivateCovariance::mean() const { return asked_->mean; }
 const ReleasePlan& LazyPrivateCovariance::plan() const { return asked_->plan; }
+
+// ---- Noise of its own for every product
+// ------------------------------------------------------------------------------
+
+struct FreshPrivateProducts::Spent : privacy::PrivateRows {
+  int left = fresh_products;
+
+  Spent(const PrivacySettings& settings, Index d, const SecretWords& words)
+      : PrivateRows(plan_fresh(settings, d), settings, d, words) {}
+};
+
+FreshPrivateProducts::FreshPrivateProducts(RowSource<double>& rows, const PrivacySettings& settings,
+                                           const SecretWords& words)
+    : spent_(std::make_unique<Spent>(settings, rows.cols(), words)) {
+  spent_->open(rows, settings, words);
+}
+
+FreshPrivateProducts::FreshPrivateProducts(const CsrView<double>& rows, const PrivacySettings& settings,
+                                           const SecretWords& words)
+    : spent_(std::make_unique<Spent>(settings, rows.cols, words)) {
+  spent_->open(rows, settings, words);
+}
+
+FreshPrivateProducts::FreshPrivateProducts(FreshPrivateProducts&&) noexcept = default;
+FreshPrivateProducts& FreshPrivateProducts::operator=(FreshPrivateProducts&&) noexcept = default;
+FreshPrivateProducts::~FreshPrivateProducts() = default;
+
+Index FreshPrivateProducts::dim() const { return spent_->mean.size(); }
+int FreshPrivateProducts::left() const { return spent_->left; }
+const Vector<double>& FreshPrivateProducts::mean() const { return spent_->mean; }
+const ReleasePlan& FreshPrivateProducts::plan() const { return spent_->plan; }
+
+Block<double> FreshPrivateProducts::product(const Block<double>& Q) {
+  const Index d = dim(), p = Q.cols();
+  require(spent_->left > 0,
+          fmt::format("products = {}: are spent; each further one would be a release", fresh_products));
+  require(Q.rows() == d && Q.allFinite() && p <= d,
+          "private products: a block must be finite, with as many rows as features");
+  const Block<double> Z = as_integers(Q, most_direction_bits);
+  Small<double> skew = gram<double>(ConstBlockView<double>(Z)) * std::ldexp(1.0, -2 * most_direction_bits);
+  skew.diagonal().array() -= 1;
+  require(skew.norm() <= most_skew, "private products: the columns of a block must be orthonormal");
+  --spent_->left;  // before a row is read
+  PrivateWords words = spent_->rows->sums(Z, most_direction_bits);
+  for (Index i = 0; i < d * p; ++i) words[i] += static_cast<std::uint64_t>(spent_->normals.next(spent_->plan.scale));
+  return in_units(words, spent_->plan.unit * spent_->plan.unit, d, p);
+}
 
 }  // namespace hearsay

@@ -75,7 +75,7 @@ PrivateWords::~PrivateWords() {
 namespace {
 
 // Drawn as it is asked for, noise of 2^scale lies beside the diagonal, which has sqrt(2) of it.
-ReleasePlan plan_parts(const PrivacySettings& settings, Index features, Index parts, bool lazy) {
+ReleasePlan plan_parts(const PrivacySettings& settings, Index features, Index parts, ReleaseForm form) {
   constexpr double room =
       1 + 0x1p-10;  // for what products round: docs/algorithms/private.md, "Drawn as it is asked for"
   check(settings);
@@ -86,7 +86,10 @@ ReleasePlan plan_parts(const PrivacySettings& settings, Index features, Index pa
   ReleasePlan plan{.mu = gaussian_mu(settings.budget)};
   plan.matrix_mu = plan.mu * std::sqrt(1 - share) * shrink;
   plan.mean_mu = plan.mu * std::sqrt(share) * shrink;
-  const double beside = lazy ? std::sqrt(2.0) / room : 1.0;
+  const bool lazy = form == ReleaseForm::lazy;
+  const double beside = lazy                         ? std::sqrt(2.0) / room
+                        : form == ReleaseForm::fresh ? 1 / (room * std::sqrt(static_cast<double>(fresh_products)))
+                                                     : 1.0;
   const Grid matrix = grid(plan.matrix_mu * each * beside, moved(settings.neighbours), matrix_bits, 2);
   plan.scale = matrix.scale;
   plan.radius = matrix.radius;
@@ -104,18 +107,22 @@ ReleasePlan plan_parts(const PrivacySettings& settings, Index features, Index pa
 }  // namespace
 
 ReleasePlan plan_part(const PrivacySettings& settings, Index features, Index parts) {
-  return plan_parts(settings, features, parts, false);
+  return plan_parts(settings, features, parts, ReleaseForm::stored);
 }
 
 ReleasePlan plan_products(const PrivacySettings& settings, Index features) {
   require(features <= most_lazy_features,
           fmt::format("features = {}: must be at most {} where noise is drawn as it is asked for", features,
                       most_lazy_features));
-  const ReleasePlan plan = plan_parts(settings, features, 1, true);
+  const ReleasePlan plan = plan_parts(settings, features, 1, ReleaseForm::lazy);
   require(
       plan.scale <= most_lazy_scale,
       fmt::format("epsilon = {}: is too small for noise that is drawn as it is asked for", settings.budget.epsilon));
   return plan;
+}
+
+ReleasePlan plan_fresh(const PrivacySettings& settings, Index features) {
+  return plan_parts(settings, features, 1, ReleaseForm::fresh);
 }
 
 PrivateWords noisy_sum_of_rows(RowSource<double>& rows, const PrivacySettings& settings, const ReleasePlan& plan,

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include "hearsay/error.hpp"
 #include "hearsay/linalg.hpp"
 #include "hearsay/operators/stored.hpp"
+#include "hearsay/qr.hpp"
 #include "hearsay/random.hpp"
 #include "operators/rows_in_memory.hpp"
 
@@ -75,6 +77,7 @@ PrivateAccuracy private_accuracy(const Vector<double>& theta, Index k, Index dim
 void check(const Request& request, const PrivacySettings& settings) {
   check(request);
   check(settings);
+  if (settings.form == ReleaseForm::lazy) (void)plan_products(settings, 1);  // a budget may be too small for it
   const SolveSettings& asked = request.settings;
   const auto refuse = [](bool wrong, const char* what) { require(!wrong, what); };
   refuse(asked.rank_rule.kind != RankRule::Kind::count,
@@ -83,9 +86,9 @@ void check(const Request& request, const PrivacySettings& settings) {
   refuse(asked.noise.kind != NoiseChoice::Kind::none || request.noise,
          "noise: is added by the release where data are private, and once");
   refuse(asked.power.which != Which::largest, "which: must be LA where data are private");
-  refuse(settings.form == ReleaseForm::lazy && names_a_solver(asked.power),
-         "method, momentum, damping, qr-every: with release = lazy the solve takes place in the space of all that was "
-         "asked for; leave them out");
+  refuse((settings.form == ReleaseForm::lazy || settings.form == ReleaseForm::fresh) && names_a_solver(asked.power),
+         "method, momentum, damping, qr-every: with release = lazy or fresh the form decides how to solve; leave them "
+         "out");
   refuse(asked.optimal_momentum || request.audit || request.reference || request.checkpoints || request.start,
          "audit, reference, checkpoint, start, optimal momentum: are not for private data");
 }
@@ -154,10 +157,81 @@ PrivatePcaSolution solve_products(const LazyPrivateCovariance& A, const Request&
   return found;
 }
 
+namespace {
+
+constexpr Index fresh_width = 4;  // columns for every component
+
+Block<double> beside_each_other(const std::vector<Block<double>>& blocks) {
+  Block<double> all(blocks.front().rows(), blocks.front().cols() * static_cast<Index>(blocks.size()));
+  for (std::size_t i = 0; i < blocks.size(); ++i)
+    all.middleCols(static_cast<Index>(i) * blocks[i].cols(), blocks[i].cols()) = blocks[i];
+  return all;
+}
+
+// Of a product with noise of deviation sigma in every entry: its singular values S are those of C X and the noise,
+// S^2 = lambda^2 + d sigma^2; left singular vectors lean by both.
+PrivateAccuracy fresh_accuracy(const Vector<double>& S, Index k, double d, double sigma) {
+  const Index p = S.size();
+  const double s2 = sigma * sigma, edge = sigma * (std::sqrt(d) + std::sqrt(static_cast<double>(p)));
+  PrivateAccuracy found{.values = Vector<double>::Zero(k), .explained = std::nan("")};
+  const Vector<double> lambda = (S.array().square() - d * s2).max(0.0).sqrt();
+  double captured = 0;
+  for (Index i = 0; i < k && S(i) > edge; ++i) {
+    found.values(i) = lambda(i);
+    ++found.above_noise;
+    captured += std::pow(lambda(i), 3) / (S(i) * S(i));
+  }
+  const double all = lambda.head(k).sum();
+  if (all > 0) found.captured = std::min(1.0, captured / all);
+  if (found.above_noise < k) return found;
+  double square = (d - static_cast<double>(p)) * s2 / (lambda(k - 1) * lambda(k - 1));
+  for (Index i = 0; i < k; ++i)
+    for (Index j = k; j < p; ++j) {
+      const double a = lambda(i) * lambda(i), b = lambda(j) * lambda(j);
+      square += s2 * (a + b) / ((a - b) * (a - b));
+    }
+  found.sin_theta = std::min(1.0, std::sqrt(square));
+  return found;
+}
+
+// The noisy power method: X <- the left singular vectors of C X + noise.
+PrivatePcaSolution solve_fresh(FreshPrivateProducts A, const Request& request, const PrivacySettings& settings) {
+  const PowerOptions& options = request.settings.power;
+  const Index d = A.dim(), k = options.rank;
+  const Index p = std::min(d, options.oversample ? k + *options.oversample : fresh_width * k);
+  Block<double> X = random_orthonormal<double>(d, p, {.seed = options.seed, .stream = Stream::start_block});
+  Vector<double> S(p);
+  std::vector<Block<double>> asked, told;
+  while (A.left() > 0) {
+    asked.push_back(X);
+    told.push_back(A.product(X));
+    const SmallEigen<double> eigen = symmetric_eigen<double>(gram<double>(ConstBlockView<double>(told.back())));
+    S = eigen.values.array().max(0.0).sqrt();
+    multiply<double>(ConstBlockView<double>(told.back()), eigen.vectors, X);
+    Small<double> R;
+    thin_qr<double>(X, R);  // columns are orthogonal but for rounding, and stay in their order
+  }
+  PrivatePcaSolution found{.plan = A.plan(), .form = ReleaseForm::fresh, .mean = A.mean()};
+  PowerResult<double>& power = found.solution.power;
+  found.accuracy = fresh_accuracy(S, k, static_cast<double>(d), A.plan().sigma);
+  power.basis = Block<double>(X.leftCols(k));
+  canonical_signs<double>(power.basis);
+  power.eigenvalues = S.head(k);
+  power.iterations = fresh_products;
+  power.status = Status::converged;  // all that was paid for is used; how good that is, the bar says
+  found.release = beside_each_other(told);
+  found.directions = beside_each_other(asked);
+  found.divisor = settings.public_rows > 0 ? static_cast<double>(settings.public_rows) : 1.0;
+  return found;
+}
+
+}  // namespace
+
 PrivatePcaSolution solve_private_pca(RowSource<double>& rows, const Request& request, const PrivacySettings& settings,
                                      const SecretWords& words) {
-  if (checked_form(request, settings, rows.cols()) == ReleaseForm::lazy)
-    return solve_products(LazyPrivateCovariance(rows, settings, words), request, settings);
+  const ReleaseForm form = checked_form(request, settings, rows.cols());
+  if (form == ReleaseForm::lazy) return solve_products(LazyPrivateCovariance(rows, settings, words), request, settings);
+  if (form == ReleaseForm::fresh) return solve_fresh(FreshPrivateProducts(rows, settings, words), request, settings);
   PrivateCovariance released(rows, settings, words);
   const ReleasePlan plan = released.plan();
   Vector<double> mean = released.mean();
@@ -172,8 +246,9 @@ PrivatePcaSolution solve_private_pca(const BorrowedBlock<double>& data, const Re
 
 PrivatePcaSolution solve_private_pca(const CsrView<double>& data, const Request& request,
                                      const PrivacySettings& settings, const SecretWords& words) {
-  if (checked_form(request, settings, data.cols) == ReleaseForm::lazy)
-    return solve_products(LazyPrivateCovariance(data, settings, words), request, settings);
+  const ReleaseForm form = checked_form(request, settings, data.cols);
+  if (form == ReleaseForm::lazy) return solve_products(LazyPrivateCovariance(data, settings, words), request, settings);
+  if (form == ReleaseForm::fresh) return solve_fresh(FreshPrivateProducts(data, settings, words), request, settings);
   detail::SparseRows rows(data);
   return solve_private_pca(rows, request, settings, words);
 }

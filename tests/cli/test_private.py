@@ -1,6 +1,8 @@
 """hearsay pca --dp and plan --dp: what leaves, what is spent, and what is refused before anything is."""
 
 import json
+import os
+import threading
 
 import numpy as np
 import pytest
@@ -105,7 +107,7 @@ RELEASED = {".status", ".eigenvalues", ".above_noise", ".sin_theta", ".captured"
             ".provenance.outputs"}  # fmt: skip
 
 
-@pytest.mark.parametrize("form", [(), ("--release", "lazy"), ("--release", "lazy", "--stream")], ids=" ".join)
+@pytest.mark.parametrize("form", [(), ("--release", "lazy"), ("--release", "lazy", "--stream"), ("--release", "fresh")], ids=" ".join)
 @pytest.mark.parametrize("center", ["none", "dp-mean"])
 def test_neighbouring_data_differ_in_what_is_released_and_nothing_else(hearsay, tmp_path, patients, center, form):
     """The noise is fixed, so that whatever else differs came from the row."""
@@ -164,7 +166,7 @@ def test_more_features_than_fit_are_released_as_products(hearsay, tmp_path):
 
 
 def test_the_form_of_a_release_may_be_said(hearsay, tmp_path, patients):
-    for form in "stored", "lazy":
+    for form in "stored", "lazy", "fresh":
         (tmp_path / "patients.csv.ledger").unlink(missing_ok=True)
         told = json.loads(hearsay("pca", "patients.csv", "-k", 2, *DP, "--release", form, "--json", "-").stdout)
         assert told["release"]["form"] == form
@@ -172,6 +174,21 @@ def test_the_form_of_a_release_may_be_said(hearsay, tmp_path, patients):
     anpm = hearsay("pca", "patients.csv", "-k", 2, *DP, "--release", "lazy", "--method", "anpm")
     assert anpm.returncode == 2 and "with release = lazy" in anpm.stderr
     assert [p.name for p in tmp_path.iterdir()] == ["patients.csv"]  # refused before anything was spent
+
+
+def test_rows_that_pass_by_once_are_no_stream(hearsay, tmp_path, patients):
+    """Refused before anything is spent."""
+    os.mkfifo(tmp_path / "rows")
+    for form in "auto", "lazy":
+        run = hearsay("pca", "rows", "--stream", "-k", 2, *DP, "--ledger", "l", "--release", form)
+        assert run.returncode == 2 and "is a pipe" in run.stderr
+        assert not (tmp_path / "l").exists()
+    table = (tmp_path / "patients.csv").read_bytes()
+    writer = threading.Thread(target=(tmp_path / "rows").write_bytes, args=(table,))
+    writer.start()
+    run = hearsay("pca", "rows", "-k", 2, *DP, "--ledger", "l")
+    writer.join()
+    assert run.returncode == 0 and "spent 1 of 1" in run.stdout, run.stderr
 
 
 def test_two_names_of_a_file_have_one_budget(hearsay, tmp_path, patients):
@@ -214,7 +231,7 @@ REFUSED = [
     ("--dp", "1,1e-6,3"), ("--dp-center", "given"), ("--dp-center", "dp-mean"), ("--dp-center", "data"),
     ("--mean-from", "patients.csv"), ("--neighbours", "all"), ("--public-rows", "0"), ("--rank", "mle"),
     ("--rank", "0.9"), ("--insecure-seed", "1", "--ledger", "x"), ("--insecure-seed", "1", "--components", "x.npy"),
-    ("--release", "fresh"), ("--ledger", "patients.csv"), ("--ledger", "a.json", "--json", "a.json"), ("--json", "patients.csv.ledger"),
+    ("--release", "once"), ("--release", "fresh", "--momentum", "0.1"), ("--ledger", "patients.csv"), ("--ledger", "a.json", "--json", "a.json"), ("--json", "patients.csv.ledger"),
 ]  # fmt: skip
 
 

@@ -257,5 +257,73 @@ TEST(PrivateProducts, ReleaseAMeanForItsShare) {
   EXPECT_NEAR(std::hypot(A.plan().matrix_mu, A.plan().mean_mu), A.plan().mu, 1e-10 * A.plan().mu);
 }
 
+// ---- Noise of its own for every product
+
+TEST(FreshProducts, HaveTheNoiseThatThreeOfThemMayShare) {
+  const PrivacySettings settings = asking(1, 3);
+  const ReleasePlan plan = plan_fresh(settings, 50);
+  EXPECT_NEAR(plan.sigma, std::sqrt(3.0) * 9 / plan.mu, 2e-3 * plan.sigma);
+  EXPECT_GE(plan.sigma, std::sqrt(3.0) * 9 / plan.mu);
+  VectorOfRows none(Block<double>::Zero(0, 50));
+  FreshPrivateProducts A(none, settings, insecure_words(1));
+  double squares = 0;
+  for (int i = 0; i < fresh_products; ++i) squares += A.product(identity(50)).squaredNorm() / (2500.0 * fresh_products);
+  EXPECT_NEAR(std::sqrt(squares) / plan.sigma, 1.0, 5 / std::sqrt(2 * 7500.0));
+  test::expect_error<InvalidArgument>([&] { (void)A.product(identity(50)); }, {"are spent"});
+}
+
+TEST(FreshProducts, MoveByNoMoreThanTheirNoiseIsMadeFor) {
+  for (const Neighbours neighbours : {Neighbours::add_remove, Neighbours::replace}) {
+    PrivacySettings settings = asking(1, 1);
+    settings.neighbours = neighbours;
+    const ReleasePlan plan = plan_fresh(settings, 5);
+    const auto told = [&](const Block<double>& data) {
+      VectorOfRows rows(data);
+      return FreshPrivateProducts(rows, settings, insecure_words(3)).product(identity(5));
+    };
+    double most = 0;
+    for (std::uint64_t seed = 0; seed < 30; ++seed) {
+      const Block<double> data = 1e3 * test::random_block(9, 5, seed);
+      Block<double> other = data;
+      if (neighbours == Neighbours::replace)
+        other.row(4) = 1e3 * test::random_block(1, 5, 1000 + seed);
+      else
+        other = Block<double>(data.topRows(8));
+      most = std::max(most, (told(data) - told(other)).norm());
+    }
+    EXPECT_LE(std::sqrt(3.0) * most / plan.sigma, plan.matrix_mu);
+    EXPECT_GE(std::sqrt(3.0) * most / plan.sigma, 0.95 * plan.matrix_mu);
+  }
+}
+
+TEST(FreshProducts, RefuseColumnsThatWouldAskForMore) {
+  VectorOfRows rows(test::random_block(9, 5, 1));
+  FreshPrivateProducts A(rows, asking(1, 1), insecure_words(3));
+  test::expect_error<InvalidArgument>([&] { (void)A.product(1.001 * identity(5)); }, {"orthonormal"});
+  test::expect_error<InvalidArgument>([&] { (void)A.product(Block<double>::Ones(5, 2)); }, {"orthonormal"});
+  EXPECT_EQ(A.left(), fresh_products);
+}
+
+TEST(FreshProducts, FindComponentsAndSayHowWell) {
+  Block<double> data = test::random_block(20000, 60, 8);
+  for (Index j = 0; j < 60; ++j) data.col(j) /= static_cast<double>(j + 1);
+  Request request;
+  request.settings.power.rank = 3;
+  PrivacySettings settings = asking(2, 1.3);
+  settings.form = ReleaseForm::fresh;
+  std::vector<double> bars;
+  for (std::uint64_t seed = 1; seed <= 15; ++seed) {
+    VectorOfRows rows(data);
+    const PrivatePcaSolution found = solve_private_pca(rows, request, settings, insecure_words(seed));
+    EXPECT_EQ(rows.passes, fresh_products);
+    const double sine = sin_theta<double>(identity(60).leftCols(3), found.solution.power.basis);
+    EXPECT_LT(sine, 0.5);
+    bars.push_back(found.accuracy.sin_theta / sine);
+  }
+  std::sort(bars.begin(), bars.end());
+  EXPECT_GT(bars[7], 0.5);
+  EXPECT_LT(bars[7], 2.0);
+}
+
 }  // namespace
 }  // namespace hearsay
