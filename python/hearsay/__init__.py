@@ -17,6 +17,7 @@ import typing as _typing
 from hearsay import _core, gossip, noise, privacy, theory
 from hearsay._eigsh import eigsh
 from hearsay._errors import CommunicationError, DataError, Error, InvalidArgument
+from hearsay._ledger import Ledger
 from hearsay._plan import Plan, plan
 from hearsay._result import Certificate, Cluster, DecentralizedInfo, EigshResult, ErrorBar, Info
 from hearsay._svds import SvdInfo, SvdsResult, svds
@@ -66,6 +67,7 @@ __all__ = [
     "ErrorBar",
     "Info",
     "InvalidArgument",
+    "Ledger",
     "LinkCounts",
     "Plan",
     "PrivatePCA",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import warnings
 from numbers import Integral, Real
 from typing import Any
@@ -16,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from hearsay import _core
 from hearsay._arrays import compressed_rows, rows_in_place
 from hearsay._errors import InvalidArgument
+from hearsay._ledger import Ledger, Receipt
 from hearsay._options import in_python_words, option_texts
 from hearsay._warnings import ConvergenceWarning
 
@@ -24,13 +27,20 @@ __all__ = ["PrivatePCA"]
 Array = npt.NDArray[Any]
 
 
+def _digest(made: dict[str, Any]) -> str:
+    """Of all that was released, as ``hearsay pca --dp`` has it."""
+    parts = [made[name] for name in ("release", "mean", "directions") if name in made]
+    texts = [hashlib.sha256(np.ascontiguousarray(part).tobytes()).hexdigest() for part in parts]
+    return hashlib.sha256("".join(texts).encode()).hexdigest()
+
+
 class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Principal components under (epsilon, delta)-differential privacy.
 
     ``fit`` releases the sum of the outer products of the rows once, with noise, and solves what it released: every
     fitted attribute is private by that one release. ``fit`` again on the same rows is another release, and costs again:
-    add up what was spent with ``hearsay.privacy``, or use the command line, which keeps a ledger. ``transform`` of rows
-    that are themselves to be protected is not private.
+    with a ``ledger`` it is paid for before a row is read, and refused where the budget does not allow it. ``transform``
+    of rows that are themselves to be protected is not private.
 
     Parameters
     ----------
@@ -47,6 +57,13 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         Which data sets must look alike: with a row more or less, or with a row in another's place.
     public_rows : int, optional
         How many rows there are, where everybody may know: makes variances of the sums of squares.
+    ledger : hearsay.Ledger, str or path-like, optional
+        What ``fit`` is paid from. A path to a ledger that is not there yet begins one, whose budget is that of this
+        ``fit``.
+    release : {"auto", "stored", "lazy", "fresh"}
+        The noisy covariance at once; products with it whose noise is drawn as they are asked for, for more features
+        than fit: by itself where four times n_features_in_^2 numbers are more than half of the memory; or three
+        products with fresh noise each, which is less accurate.
     insecure_seed : int, optional
         Noise that can be repeated, for tests. Nothing is private then, and ``private_`` is False.
 
@@ -65,7 +82,11 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     captured_, explained_ : float
         About what share of the variance that so many components can capture these do; of all variance.
     covariance_release_ : ndarray (n_features_in_, n_features_in_)
-        What was released, and all else is made of: the sum of outer products with noise. Not positive semidefinite.
+        What was released, and all else is made of: the sum of outer products with noise. Not positive semidefinite. Of
+        other forms than stored the products with ``release_directions_``, which is all there is.
+    release_directions_ : ndarray (n_features_in_, asked) or None
+    receipt_ : tuple or None
+        The ledger's id, the number of the record that paid, and its SHA-256.
     mu_, sigma_ : float
         What the release costs, for ``hearsay.privacy``; the noise's standard deviation on its diagonal.
     private_ : bool
@@ -92,6 +113,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         center: str | npt.ArrayLike = "none",
         neighbours: str = "add-remove",
         public_rows: int | None = None,
+        ledger: Ledger | str | os.PathLike[str] | None = None,
+        release: str = "auto",
         insecure_seed: int | None = None,
     ) -> None:
         self.n_components = n_components
@@ -101,11 +124,16 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.center = center
         self.neighbours = neighbours
         self.public_rows = public_rows
+        self.ledger = ledger
+        self.release = release
         self.insecure_seed = insecure_seed
 
     def fit(self, X: Any, y: Any = None) -> PrivatePCA:
         """Spends the budget on the rows of X (n_samples x n_features); y is ignored."""
         setup = self._setup()
+        if self.ledger is not None:
+            self._check_shape(np.shape(X) if hasattr(X, "shape") else ())
+        ledger, self.receipt_ = self._pay()
         X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=np.float64)
         options = option_texts(rank=self.n_components)
         with in_python_words("n_components"):
@@ -115,8 +143,42 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             else:
                 rows = rows_in_place(X, double)
                 made = _core.private_pca_dense(rows, options, setup, self.insecure_seed)
+        if ledger is not None and self.receipt_ is not None:
+            ledger.released(self.receipt_, _digest(made))
         self._keep(made)
         return self
+
+    def _check_shape(self, shape: tuple[int, ...]) -> None:
+        """What the core would refuse after it was paid for."""
+        if len(shape) != 2:
+            return
+        if not 1 <= self.n_components <= shape[1]:
+            raise InvalidArgument(f"n_components = {self.n_components}: must lie in [1, {shape[1]}], the dimension")
+        if not isinstance(self.center, str) and np.size(self.center) != shape[1]:
+            given = np.size(self.center)
+            raise InvalidArgument(f"mean: has {given} numbers, and must have {shape[1]}, as the rows have")
+
+    def _pay(self) -> tuple[Ledger | None, Receipt | None]:
+        """On the disk when this returns; nothing of the rows has been read."""
+        if self.ledger is None:
+            return None, None
+        if self.insecure_seed is not None:
+            raise InvalidArgument("ledger: accounts for private releases, and with insecure_seed there is none")
+        ledger = self.ledger
+        if not isinstance(ledger, Ledger):
+            if os.path.lexists(ledger):
+                ledger = Ledger(ledger, neighbours=self.neighbours)
+            else:
+                name = os.path.basename(os.fspath(ledger)).removesuffix(".ledger")
+                epsilon, delta = float(self.epsilon), float(self.delta)
+                ledger = Ledger(ledger, data=name, epsilon=epsilon, delta=delta, neighbours=self.neighbours)
+        receipt = ledger.spend(
+            _core.gaussian_mu(float(self.epsilon), float(self.delta)),
+            query=f"the {self.n_components} largest components, row norm {self.row_norm:g}",
+            command=f"hearsay.PrivatePCA({self.n_components}, epsilon={self.epsilon!r}, delta={self.delta!r}).fit",
+            neighbours=self.neighbours,
+        )
+        return ledger, receipt
 
     def _setup(self) -> _core.Privacy:
         """Everything that can be refused before a row is seen."""
@@ -144,7 +206,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             center, mean = "given", np.ascontiguousarray(self.center, dtype=np.float64).ravel()
         norm = float(self.row_norm)
         rows = int(self.public_rows or 0)
-        return _core.Privacy(float(self.epsilon), float(self.delta), norm, self.neighbours, center, mean, rows)
+        budget = float(self.epsilon), float(self.delta)
+        return _core.Privacy(*budget, norm, self.neighbours, center, mean, rows, self.release)
 
     def _keep(self, made: dict[str, Any]) -> None:
         self.components_ = made["vectors"].T
@@ -154,6 +217,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.captured_ = float(made["captured"])
         self.explained_ = float(made["explained"])
         self.covariance_release_ = made["release"]
+        self.release_directions_ = made.get("directions")
         self.mu_ = float(made["mu"])
         self.sigma_ = float(made["sigma"])
         self.private_ = self.insecure_seed is None

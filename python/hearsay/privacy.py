@@ -65,6 +65,6 @@ def expected(
 ) -> Expected:
     """What ``PrivatePCA`` will find, of public numbers and a guess at the variances, descending; those that are not
     given are zero. No data are read. With ``sin_theta`` the epsilon that it takes is told too."""
-    setup = _core.Privacy(epsilon, delta, row_norm, neighbours, center, None, public_rows)
+    setup = _core.Privacy(epsilon, delta, row_norm, neighbours, center, None, public_rows, "auto")
     variances = np.ascontiguousarray(spectrum, dtype=np.float64)
     return Expected(*_core.private_plan(setup, n_components, n_features, variances, sin_theta))

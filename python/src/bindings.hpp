@@ -31,6 +31,7 @@ void bind_graphs(nb::module_& m);
 void bind_network(nb::module_& m);
 void bind_agent(nb::module_& m);
 void bind_private(nb::module_& m);
+void bind_ledger(nb::module_& m);
 void bind_theory(nb::module_& m);
 
 // ---- Arrays ---------------------------------------------------------------------------------------------------------

@@ -46,6 +46,7 @@ NB_MODULE(_core, m) {
   bind_network(m);
   bind_agent(m);
   bind_private(m);
+  bind_ledger(m);
   bind_theory(m);
 }
 

@@ -18,14 +18,17 @@ struct Privacy {
   PrivacySettings settings;
 
   Privacy(double epsilon, double delta, double row_norm, const std::string& neighbours, const std::string& center,
-          const std::optional<VectorIn<double>>& mean, Index public_rows)
+          const std::optional<VectorIn<double>>& mean, Index public_rows, const std::string& release)
       : settings{
             .budget = {epsilon, delta},
             .row_norm = row_norm,
             .neighbours = chosen("neighbours", neighbours, {Neighbours::add_remove, Neighbours::replace}),
             .center = chosen("center", center, {PrivateCenter::none, PrivateCenter::given, PrivateCenter::dp_mean}),
-            .public_rows = public_rows} {
+            .public_rows = public_rows,
+            .form = chosen("release", release,
+                           {ReleaseForm::automatic, ReleaseForm::stored, ReleaseForm::lazy, ReleaseForm::fresh})} {
     if (mean) settings.mean = Eigen::Map<const Eigen::VectorXd>(mean->data(), static_cast<Index>(mean->shape(0)));
+    check(Request{}, settings);  // before anything is spent
   }
 };
 
@@ -34,7 +37,9 @@ nb::dict dictionary(PrivatePcaSolution found) {
   out["vectors"] = given(std::move(found.solution.power.basis));
   out["values"] = given(Vector<double>(found.accuracy.values / found.divisor));
   out["status"] = name(found.solution.power.status);
+  out["form"] = std::string(name(found.form));
   out["release"] = given(std::move(found.release));
+  if (found.form != ReleaseForm::stored) out["directions"] = given(std::move(found.directions));
   out["mean"] = given(std::move(found.mean));
   out["sin_theta"] = found.accuracy.sin_theta;
   out["captured"] = found.accuracy.captured;
@@ -76,9 +81,9 @@ void bind_private(nb::module_& m) {
   using nb::arg;
   nb::class_<Privacy>(m, "Privacy")
       .def(nb::init<double, double, double, const std::string&, const std::string&,
-                    const std::optional<VectorIn<double>>&, Index>(),
+                    const std::optional<VectorIn<double>>&, Index, const std::string&>(),
            arg("epsilon"), arg("delta"), arg("row_norm"), arg("neighbours"), arg("center"), arg("mean").none(),
-           arg("public_rows"));
+           arg("public_rows"), arg("release"));
   m.def(
       "private_pca_dense",
       [](const MatrixIn<double>& data, const Options& options, const Privacy& privacy,

@@ -110,3 +110,83 @@ def test_what_will_be_found_is_known_before():
     assert told.epsilon_needed is not None
     better = privacy.expected(10, spectrum, epsilon=told.epsilon_needed, **known)
     assert math.isclose(better.sin_theta, 0.1, rel_tol=1e-3) and better.epsilon_needed is None
+
+
+def test_a_fit_is_paid_for_before_a_row_is_read_and_then_refused(rows, tmp_path):
+    path = tmp_path / "patients.ledger"
+    pca = hearsay.PrivatePCA(2, **SETUP, ledger=path).fit(rows)
+    ledger = hearsay.Ledger(path)
+    assert ledger.data == "patients" and ledger.spent == ledger.epsilon == 1.0 and ledger.mu_left == 0.0
+    assert [record["kind"] for record in ledger.records] == ["spend", "release"]
+    assert pca.receipt_ == (pca.receipt_[0], 1, ledger.records[0]["sha256"])
+    before = path.read_bytes()
+
+    class Unread:
+        shape = (20000, 8)
+
+        def __array__(self, *_, **__):
+            raise AssertionError("rows were read")
+
+    with pytest.raises(hearsay.InvalidArgument, match="budget would be exceeded"):
+        clone(pca).fit(Unread())
+    assert path.read_bytes() == before
+
+
+def test_a_ledger_serves_several_queries_and_those_of_others(rows, tmp_path):
+    ledger = hearsay.Ledger(tmp_path / "l", data="patients", epsilon=2.0, delta=1e-6, site="Leeds")
+    hearsay.PrivatePCA(1, **SETUP, ledger=ledger).fit(rows)
+    receipt = ledger.spend(privacy.gaussian_mu(1.0, 1e-6), query="a histogram")
+    ledger.released(receipt, "0" * 64)
+    ledger.released(receipt, "0" * 64)  # sent again
+    with pytest.raises(hearsay.InvalidArgument, match="drawn anew"):
+        ledger.released(receipt, "1" * 64)
+    assert 1.4 < ledger.spent < 1.5 and ledger.records[2]["query"] == "a histogram"
+    with pytest.raises(hearsay.InvalidArgument, match="exceeded"):
+        hearsay.PrivatePCA(1, **(SETUP | {"epsilon": 1.9}), ledger=ledger).fit(rows)
+    with pytest.raises(hearsay.InvalidArgument, match="neighbours"):
+        hearsay.PrivatePCA(1, **(SETUP | {"epsilon": 0.1}), neighbours="replace", ledger=ledger).fit(rows)
+    for changed in {"epsilon": 3.0}, {"data": "others"}, {"site": "Oslo"}, {"neighbours": "replace"}:
+        with pytest.raises(hearsay.InvalidArgument, match="stays that"):
+            hearsay.Ledger(tmp_path / "l", **changed)
+    assert hearsay.Ledger(tmp_path / "l").sha256 == ledger.sha256
+
+
+def test_what_cannot_be_paid_for_spends_nothing(rows, tmp_path):
+    path = tmp_path / "l"
+    for changed, words in (
+        ({"n_components": 9}, "n_components = 9"),
+        ({"row_norm": 0.0}, "row-norm"),
+        ({"insecure_seed": 1}, "there is none"),
+        ({"release": "both"}, "release = both"),
+        ({"center": np.zeros(3)}, "has 3 numbers"),
+    ):
+        with pytest.raises(hearsay.InvalidArgument, match=words):
+            hearsay.PrivatePCA(**(SETUP | changed), ledger=path).fit(rows)
+        assert not path.exists()
+    with pytest.raises(hearsay.InvalidArgument, match="there is no such ledger"):
+        hearsay.Ledger(path)
+    path.write_text("no ledger\n")
+    with pytest.raises(hearsay.DataError):
+        hearsay.PrivatePCA(2, **SETUP, ledger=path).fit(rows)
+    assert path.read_text() == "no ledger\n"
+
+
+def test_a_crash_after_paying_has_paid(rows, tmp_path):
+    X = rows[:50].copy()
+    X[13, 4] = np.nan
+    with pytest.raises(ValueError):
+        hearsay.PrivatePCA(2, **SETUP, ledger=tmp_path / "l").fit(X)
+    ledger = hearsay.Ledger(tmp_path / "l")
+    assert ledger.spent == 1.0 and [record["kind"] for record in ledger.records] == ["spend"]
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_a_lazy_release_finds_the_same(rows, kind):
+    pca = hearsay.PrivatePCA(2, **SETUP, release="lazy").fit(kind(rows))
+    C = clipped(rows, 6.0).T @ clipped(rows, 6.0)
+    vectors = np.linalg.eigh(C)[1][:, ::-1][:, :2]
+    assert np.linalg.norm(pca.components_.T - vectors @ (vectors.T @ pca.components_.T), 2) < 0.1
+    Q = pca.release_directions_
+    assert np.allclose(Q.T @ Q, np.eye(Q.shape[1]), atol=1e-12) and pca.covariance_release_.shape == Q.shape
+    assert np.abs(pca.covariance_release_ - C @ Q).max() < 6 * pca.sigma_
+    assert math.isnan(pca.explained_) and hearsay.PrivatePCA(2, **SETUP).fit(rows).release_directions_ is None
