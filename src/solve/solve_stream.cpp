@@ -104,6 +104,7 @@ struct Streaming {
   const StreamSettings& settings;
   StreamPlan plan = {};
   bool lean = false;
+  std::uint64_t spare = 0;
   Index before = 0;  // readings that came first
 
   bool goes_on(const Reading& now) const {
@@ -165,6 +166,50 @@ void take_end(const detail::EarlyEnd& end, PowerResult<double>& result) {
   if (!end.note.empty()) result.notes.insert(result.notes.begin(), end.note + "; this is the best basis before it");
 }
 
+// Nothing in the request has a word about the first block, or about how it is followed.
+bool may_choose_start(const Streaming& how) {
+  const PowerOptions& power = how.request.settings.power;
+  return !how.lean && how.before == 0 && !how.request.start && how.request.checkpoints == nullptr &&
+         how.request.settings.noise.kind == NoiseChoice::Kind::none && !how.request.noise && !how.request.audit &&
+         power.which == Which::largest && power.method.value_or(SolveMethod::krylov) == SolveMethod::krylov;
+}
+
+// Some of the rows, in runs from everywhere: no part of the file may be like no other.
+template <class Stored>
+Block<Stored> window_of(RowSource<Stored>& source, Index rows, Index all) {
+  constexpr Index run = 64;
+  const Index runs = std::max<Index>(1, rows / run), places = all / run;
+  Block<Stored> window(runs * run, source.cols());
+  Index next = 0;
+  source.rewind();
+  for (Index i = 0; i < runs; ++i) {
+    const Index first = i * places / runs * run;
+    source.skip(first - next);
+    source.read(window.middleRows(i * run, run));
+    next = first + run;
+  }
+  return window;
+}
+
+// The components of as many rows as there is memory for, a tenth of them at most: a product with their covariance is one
+// with that of all with an error of the order of one over the root of their number. That is much too large for an
+// answer, and saves a third of the readings as a start. What it misses, random columns beside it find.
+template <class Stored>
+std::optional<Block<double>> start_of_window(RowSource<Stored>& source, const Streaming& how, bool center) {
+  const Index d = source.cols(), k = how.request.settings.power.rank, all = source.rows().value_or(0);
+  if (!may_choose_start(how) || k >= d) return std::nullopt;
+  const std::uint64_t left = how.spare;
+  const std::uint64_t row = static_cast<std::uint64_t>(d) * sizeof(Stored);
+  const Index rows = std::min(static_cast<Index>(left / 3 / row), all / 10);
+  if (rows < 8 * k) return std::nullopt;
+  const Block<Stored> window = window_of<Stored>(source, rows, all);
+  const PcaOptions<Stored> options{.power = {.rank = k, .tolerance = 1e-3, .seed = how.request.settings.power.seed,
+                                             .certify = Certify::none},
+                                   .center = center,
+                                   .gram_bytes_limit = static_cast<std::int64_t>(left / 3)};
+  return Block<double>(pca<Stored>(window, options).power.block.template cast<double>());
+}
+
 template <class Stored>
 PcaSolution<double> by_products(RowSource<Stored>& source, const Streaming& how, bool center) {
   const auto watch = [&](const Reading& now) {
@@ -181,6 +226,7 @@ PcaSolution<double> by_products(RowSource<Stored>& source, const Streaming& how,
         std::min(*most, how.request.settings.power.max_iterations.value_or(*most)));
     limit = std::max<Index>(1, limit);
   }
+  if (auto start = start_of_window<Stored>(source, how, center)) request.start = std::move(start);
   const GuardedProducts guarded(A, most);
   const auto solve_with = [&](const Request& with) {
     Solution<double> solved = solve<double>(guarded, with);
@@ -283,6 +329,7 @@ StreamSolution solve_rows(RowSource<Stored>& rows, const Request& request, const
                           settled, settings);
   how.plan = plan.told;
   how.lean = plan.lean;
+  how.spare = plan.spare;
   if (settings.observe_reading) settings.observe_reading({.pass = 1, .rows = 0}, how.plan);
   StreamSolution solution{treated ? treated_stream(rows, how) : as_planned(rows, how, settings.center), how.plan};
   solution.pca.centred = settings.center;

@@ -30,10 +30,12 @@ namespace detail {
 namespace {
 
 // Readings that a solve by products takes where nothing is known of the spectrum: to a sine of 1e-4 and to ten digits.
-constexpr Index usual_passes = 8, usual_passes_to_rounding = 16;
-// Forming the matrix takes d multiply-adds an entry, a product with p columns 2p. It is formed where that is at most so
-// many times what the readings it saves would multiply.
-constexpr Index most_beside_products = 4;
+constexpr Index usual_passes = 6, usual_passes_to_rounding = 12;
+// Forming the matrix takes d multiply-adds an entry of the data, halved, a product with p columns 2p. It is formed where
+// d is at most so many p: four times what eight products multiply.
+constexpr Index most_columns_formed = 64;
+// What the process is taken to hold where the answer must not depend on what it does hold.
+constexpr std::uint64_t process_bytes = 32'000'000;
 
 std::uint64_t block_bytes(Index d, Index columns) {
   return static_cast<std::uint64_t>(d) * static_cast<std::uint64_t>(columns) * sizeof(double);
@@ -82,13 +84,14 @@ SettledPlan plan_stream(const StreamShape& shape, const SolveSettings& settled, 
   const std::uint64_t formed = bytes_by_covariance(shape, k), roomy = bytes_by_products(shape, k, false),
                       lean = bytes_by_products(shape, k, true);
   const Index p = std::max<Index>(2 * k, 16);
-  const bool worth = shape.columns <= most_beside_products * 2 * p * usual_passes || settings.passes == before + 1;
+  const bool worth = shape.columns <= most_columns_formed * p || settings.passes == before + 1;
   if (settings.batch) {
     takes(StreamWay::batches, batch_passes + before, false, roomy);
   } else if (worth && fits(formed)) {
     takes(StreamWay::covariance, 1 + before, true, formed);
   } else if (fits(lean)) {
     settled_plan.lean = !fits(roomy);
+    settled_plan.spare = limit - std::min(limit, roomy + process_bytes);
     const Index usual = tolerance_of<double>(settled.power) < 1e-6 ? usual_passes_to_rounding : usual_passes;
     takes(StreamWay::products, std::min(before + usual, settings.passes.value_or(before + usual)), false,
           settled_plan.lean ? lean : roomy);

@@ -16,7 +16,8 @@ struct StreamShape {
 
 struct SettledPlan {
   StreamPlan told = {};
-  bool lean = false;  ///< a Krylov space would not fit: the power iteration
+  bool lean = false;        ///< a Krylov space would not fit: the power iteration
+  std::uint64_t spare = 0;  ///< bytes that are allowed beyond that, whatever the process holds now
 };
 
 /// Throws DataError where the memory allowed is too little for anything, and says what would do.

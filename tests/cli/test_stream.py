@@ -2,12 +2,13 @@
 
 import json
 import os
+import pathlib
 import subprocess
 
 import numpy as np
 import pytest
 
-from conftest import BINARY, PATIENCE_SECONDS, sin_theta
+from conftest import BINARY, PATIENCE_SECONDS, SOURCE, sin_theta
 
 
 def harmonic_rows(rows, columns, seed=0, dtype=np.float32):
@@ -149,3 +150,30 @@ def test_single_precision_where_it_lies_is_what_a_copy_is(hearsay, tmp_path, opt
     assert np.allclose(a["eigenvalues"], b["eigenvalues"], rtol=1e-4)
     loose = "single" in options or "--batch" in options
     assert sin_theta(np.load(tmp_path / "double-v.npy"), np.load(tmp_path / "single-v.npy")) <= (1e-2 if loose else 1e-6)
+
+
+def test_the_guide_runs_as_printed(hearsay, tmp_path):
+    guide = pathlib.Path(SOURCE, "docs", "guide", "streams.md").read_text()
+    commands = [line.split("#")[0].split() for line in guide.split("\n\n")[1].splitlines()]
+    assert len(commands) == 5 and all(command[:2] == ["hearsay", "pca"] for command in commands)
+    data = harmonic_rows(20000, 60)
+    np.save(tmp_path / "big.npy", data)
+    (tmp_path / "big.bin").write_bytes(data.tobytes())
+    np.save(tmp_path / "wide.npy", harmonic_rows(4000, 2500))
+    runs = [hearsay(*command[1:]) for command in commands]
+    assert [run.returncode for run in runs] == [0, 0, 0, 0, 3], [run.stderr for run in runs]
+    assert "one reading of 4.8 MB, by covariance" in runs[1].stdout
+    assert np.load(tmp_path / "scores.npy").shape == (20000, 20)
+    result = json.loads((tmp_path / "result.json").read_text())
+    assert result["plan"]["way"] == "products" and result["sin_theta_estimate"] <= 1e-4
+    assert "4 passes" in runs[4].stdout
+
+
+def test_a_window_of_the_rows_saves_readings_and_is_the_same_each_time(hearsay, tmp_path):
+    data = harmonic_rows(8000, 2000, seed=3)
+    np.save(tmp_path / "wide.npy", data)
+    run = ["pca", "wide.npy", "-k", 10, "--stream", "--memory", "100MB", "--accuracy", "1e-4"]
+    found = [hearsay.json(*run, "--components", f"{i}.npy", "--threads", i, "--block-rows", 100 * i) for i in (1, 2)]
+    assert (tmp_path / "1.npy").read_bytes() == (tmp_path / "2.npy").read_bytes()
+    assert sin_theta(truth(data, 10), np.load(tmp_path / "1.npy")) <= 1e-4
+    assert found[0]["status"] == "converged" and found[0]["passes"] <= 8
