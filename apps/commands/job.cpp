@@ -254,7 +254,6 @@ void check(Job& job) {
   require(!job.resume || !job.checkpoint.empty(), "resume: needs --checkpoint FILE to go on from");
   if (job.stream && job.command == "pca") {
     require(job.solve.precision == Precision::full, "stream: works in double precision only; leave --precision out");
-    require(job.scores.empty(), "stream: cannot write --scores, which need the data once more after the solve");
   }
   require(!job.resume || !job.audit, "audit: follows a run from its first step, so it cannot --resume one");
 }

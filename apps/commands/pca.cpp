@@ -11,6 +11,7 @@
 #include "files/outputs.hpp"
 #include "files/samples.hpp"
 #include "hearsay/solve_genotypes.hpp"
+#include "hearsay/solve_stream.hpp"
 #include "reports/report.hpp"
 #include "reports/run_page.hpp"
 
@@ -53,11 +54,27 @@ Analysis analysed(const Job& job, Index dimension, const WatchedRequest& request
 }
 
 template <class S, class Data>
-Block<double> scores_in(const Job& job, const Data& data, const PcaResult<S>& result) {
+Block<double> scores_in(const Job& job, Data& data, const PcaResult<S>& result) {
   if (!wants_scores(job)) return {};
-  Block<S> scores = pca_scores<S>(data, result);
+  Block<S> scores = [&] {
+    if constexpr (std::is_same_v<S, double>)
+      return pca_scores(data, result);
+    else if constexpr (requires { data.outerStride(); })
+      return pca_scores<S>(Block<S>(data), result);
+    else
+      return pca_scores<S>(data, result);
+  }();
   if (job.whiten) whiten<S>(scores, result);
   return scores.template cast<double>();
+}
+
+Analysis analyse_in_double(const Job& job, const BorrowedBlock<float>& data, const PcaSettings& settings) {
+  const WatchedRequest request(job, data.cols());
+  PcaSolution<double> solution = solve_pca_in_double(data, request, settings);
+  Block<double> scores = scores_in<double>(job, data, solution.pca);
+  Analysis analysis = analysed(job, data.cols(), request, std::move(solution));
+  analysis.scores = std::move(scores);
+  return analysis;
 }
 
 template <class Data>
@@ -71,20 +88,39 @@ Analysis analyse(const Job& job, const Data& data, const PcaSettings& settings) 
   return analysis;
 }
 
-// The file is read once per iteration and never held.
-Analysis analyse_stream(const Job& job) {
-  const SampleStream stream = open_weighted_samples(job);
-  const Index d = stream.rows->cols();
-  const WatchedRequest request(job, d);
-  const PcaSettings settings = pca_settings(job, stream.weights, stream.column_names);
-  Analysis made = analysed(job, d, request, solve_pca(*stream.rows, request, settings, job.block_rows));
+// The file is read as often as the plan says and never held; once more for scores.
+template <class S>
+Analysis analyse_rows(const Job& job, RowSource<S>& rows, const SampleStream& stream) {
+  const WatchedRequest request(job, rows.cols());
+  StreamSettings settings{pca_settings(job, stream.weights, stream.column_names)};
+  settings.rows_at_once = job.given.contains("block-rows") ? job.block_rows : 0;
+  settings.passes = job.integer("passes", 1);
+  settings.observe_reading = [&](const Reading& now, const StreamPlan& plan) { return request.goes_on(now, plan); };
+  StreamSolution solution = solve_stream(rows, request, settings);
+  const StreamPlan plan = solution.plan;
+  Block<double> scores;
+  if (!job.scores.empty() && !request.interrupted()) scores = scores_in<double>(job, rows, solution.pca);
+  Analysis made = analysed(job, rows.cols(), request, static_cast<PcaSolution<double>&&>(solution));
+  made.scores = std::move(scores);
   made.facts.features = stream.column_names;
+  made.facts.plan = plan;
   return made;
 }
 
-// Data of single precision are solved in double unless single is asked for.
-template <class Data>
-Analysis analyse_as_asked(const Job& job, Data& data, const PcaSettings& settings) {
+Analysis analyse_stream(const Job& job) {
+  const SampleStream stream = open_stored_samples(job);
+  return stream.single ? analyse_rows(job, *stream.single, stream) : analyse_rows(job, *stream.rows, stream);
+}
+
+// Data of single precision are solved in double unless single is asked for; they stay as they are where they can.
+template <class S>
+Analysis analyse_as_asked(const Job& job, const BorrowedBlock<S>& data, const PcaSettings& settings) {
+  if constexpr (std::is_same_v<S, float>)
+    if (job.solve.precision != Precision::single) return analyse_in_double(job, data, settings);
+  return analyse(job, data, settings);
+}
+template <class S>
+Analysis analyse_as_asked(const Job& job, CsrMatrix<S>& data, const PcaSettings& settings) {
   return job.solve.precision == Precision::single ? analyse(job, data, settings)
                                                   : analyse(job, in<double>(std::move(data)), settings);
 }
@@ -93,7 +129,14 @@ Analysis analyse_samples(const Job& job) {
   Samples samples = load_weighted_samples(job);
   io::Data& data = samples.data;
   const PcaSettings settings = pca_settings(job, samples.weights, data.column_names);
-  Analysis made = std::visit([&](auto& matrix) { return analyse_as_asked(job, matrix, settings); }, data.matrix);
+  Analysis made = std::visit(
+      [&](auto& matrix) {
+        if constexpr (requires { borrow(matrix).outerStride(); })
+          return analyse_as_asked(job, borrow(matrix), settings);
+        else
+          return analyse_as_asked(job, matrix, settings);
+      },
+      data.matrix);
   made.sample_names = names_of_rows(data);
   made.feature_names = names_of_columns(data);
   if (!made.sample_names.empty()) made.component_names = names_of_components(made.outcome.power.basis.cols());
@@ -103,6 +146,18 @@ Analysis analyse_samples(const Job& job) {
   made.page = {.groups = std::move(data.labels),
                .group_name = data.label_name.empty() ? "label" : data.label_name,
                .features = std::move(data.column_names)};
+  return made;
+}
+
+// The file stays where it is, and is solved there.
+std::optional<Analysis> analyse_mapped(const Job& job) {
+  const SampleFile file = sample_file(job);
+  const std::unique_ptr<io::MappedRows> mapped = io::map_rows(file.path, file.options);
+  if (mapped == nullptr) return std::nullopt;
+  const std::vector<double> weights = load_numbers(job.row_weights, "row-weights");
+  const PcaSettings settings = pca_settings(job, weights, {});
+  Analysis made = std::visit([&](const auto& data) { return analyse_as_asked(job, data, settings); }, mapped->rows());
+  mapped->require_whole();
   return made;
 }
 
@@ -120,6 +175,7 @@ Analysis analyse_genotypes(const Job& job) {
     if (job.whiten) whiten<double>(scores, solution.pca);
   }
   Analysis made = analysed(job, data.snps, request, std::move(solution));
+  file.require_whole();
   made.scores = std::move(scores);
   made.component_names = names_of_components(made.outcome.power.basis.cols());
   made.feature_names = names_of_snps(file);
@@ -131,11 +187,15 @@ Analysis analyse_genotypes(const Job& job) {
 
 Analysis analysed_job(const Job& job, bool genotypes) {
   if (genotypes) return analyse_genotypes(job);
-  return job.stream ? analyse_stream(job) : analyse_samples(job);
+  const Taking taking = taking_of(job);
+  if (taking == Taking::streamed) return analyse_stream(job);
+  if (taking == Taking::mapped)
+    if (std::optional<Analysis> made = analyse_mapped(job)) return *std::move(made);
+  return analyse_samples(job);
 }
 
 // Rows that were left out have no place in a picture.
-PageData page_of(const Job& job, const Analysis& analysis) {
+PageData page_of(const Analysis& analysis) {
   PageData page = analysis.page;
   const Block<double> drawn = analysis.scores.leftCols(std::min<Index>(3, analysis.scores.cols()));
   page.scores.resize(drawn.rows(), drawn.cols());
@@ -148,7 +208,8 @@ PageData page_of(const Job& job, const Analysis& analysis) {
       page.groups.push_back(analysis.page.groups[static_cast<std::size_t>(i)]);
   }
   page.scores.conservativeResize(kept, Eigen::NoChange);
-  if (job.stream) page.without = "The rows were streamed and not kept, so there are no scores to draw.";
+  if (analysis.facts.plan && page.scores.rows() == 0)
+    page.without = "The rows were streamed and not kept, so there are no scores to draw.";
   return page;
 }
 
@@ -166,7 +227,7 @@ int run_pca(Job job) {
   delivery.block(job.components, analysis.outcome.power.basis, analysis.component_names, analysis.feature_names);
   delivery.block(job.scores, analysis.scores, analysis.component_names, analysis.sample_names);
   const Report report{job, analysis.dimension, analysis.outcome, analysis.facts};
-  delivery.text(job.report, [&] { return run_page(report, page_of(job, analysis)); });
+  delivery.text(job.report, [&] { return run_page(report, page_of(analysis)); });
   return deliver(delivery, report);
 }
 
@@ -183,7 +244,8 @@ void add_pca(CLI::App& root, Action& action) {
                          "  hearsay pca digits -k 10 --json -\n"
                          "  hearsay pca table.csv -k 3 --standardize --missing mean\n"
                          "  hearsay pca table.csv -k 0.95 --json result.json --components basis.npy\n"
-                         "  hearsay pca huge.npy -k 20 --stream --checkpoint huge.ckpt --tolerance 1e-6\n"
+                         "  hearsay pca huge.npy -k 20 --memory 1GB\n"
+                         "  hearsay pca huge.bin -k 20 --raw-shape 1000000x200 --stream\n"
                          "  hearsay pca huge.npy -k 20 --stream --batch 10000\n"
                          "  hearsay pca cells.h5ad -k 50 --scores scores.csv\n"
                          "  hearsay pca genotypes.bed -k 10 --scores scores.csv\n"

@@ -1,5 +1,9 @@
 #include "commands/solve.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "files/inputs.hpp"
 
 namespace hearsay::app {
@@ -33,6 +37,29 @@ WatchedRequest::WatchedRequest(const Job& job, Index dimension)
   });
   request_.warn = [](const std::string& message) { warn(message); };
   if (checkpoint_) request_.checkpoints = &*checkpoint_;
+}
+
+// "pass 2 of about 8: 37 % of the rows, 41 s left"
+void WatchedRequest::show_reading(const Reading& now, const StreamPlan& plan) const {
+  std::string text = fmt::format("pass {} of {}{} ({})", now.pass, plan.certain ? "" : "about ",
+                                 std::max(plan.passes, now.pass), name(plan.way));
+  if (plan.rows && *plan.rows > 0) {
+    const double part = static_cast<double>(now.rows) / static_cast<double>(*plan.rows);
+    const double all = static_cast<double>(now.pass - 1) + part;
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    text += fmt::format(": {:.0f} % of the rows", 100 * part);
+    if (all > 0)
+      text += fmt::format(", {:.0f} s left",
+                          seconds * (std::max<double>(static_cast<double>(plan.passes), all) - all) / all);
+  } else {
+    text += fmt::format(": {} rows", now.rows);
+  }
+  progress_.show(text);
+}
+
+bool WatchedRequest::goes_on(const Reading& now, const StreamPlan& plan) const {
+  if (progress_.due()) show_reading(now, plan);
+  return !interrupt_.interrupted();
 }
 
 void WatchedRequest::add_notes(std::vector<std::string>& notes) const {

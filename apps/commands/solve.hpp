@@ -1,12 +1,13 @@
 // From a job to the library's request, and who watches over it while it is solved.
 #pragma once
 
+#include <chrono>
 #include <optional>
 
 #include "commands/job.hpp"
 #include "commands/terminal.hpp"
 #include "hearsay/io/checkpoint.hpp"
-#include "hearsay/solve.hpp"
+#include "hearsay/solve_stream.hpp"
 
 namespace hearsay::app {
 
@@ -20,6 +21,11 @@ class WatchedRequest {
 
   operator const Request&() const { return request_; }
 
+  bool interrupted() const { return interrupt_.interrupted(); }
+
+  /// Shows how far a reading has come; false after Ctrl-C.
+  bool goes_on(const Reading& now, const StreamPlan& plan) const;
+
   /// The answer in double, whatever the arithmetic was, with what the door has to say.
   template <class S>
   Solution<double> finished(Solution<S> solution) const {
@@ -31,10 +37,12 @@ class WatchedRequest {
 
  private:
   void add_notes(std::vector<std::string>& notes) const;
+  void show_reading(const Reading& now, const StreamPlan& plan) const;
 
   Request request_;
   std::optional<io::CheckpointFile> checkpoint_;
-  ProgressLine progress_;
+  mutable ProgressLine progress_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   InterruptGuard interrupt_;  // the last: while files are read, Ctrl-C ends the program
 };
 

@@ -45,6 +45,10 @@ Index columns_of(const Block<S>& matrix) {
   return matrix.cols();
 }
 template <class S>
+Index columns_of(const BorrowedBlock<S>& matrix) {
+  return matrix.cols();
+}
+template <class S>
 Index columns_of(const CsrMatrix<S>& matrix) {
   return matrix.cols;
 }

@@ -36,6 +36,19 @@ const io::Dataset* dataset_of_samples(const std::string& input) {
   return dataset;
 }
 
+// Of a file that says nothing of itself.
+std::optional<io::RawLayout> raw_layout(const Job& job) {
+  if (!job.given.contains("raw-shape")) {
+    for (const std::string_view name : {"raw-type", "raw-skip"})
+      require(!job.given.contains(name), fmt::format("{}: is about a raw file, whose --raw-shape is not given", name));
+    return std::nullopt;
+  }
+  io::RawLayout layout = io::parse_raw_shape(job.text("raw-shape", ""));
+  layout.type = job.text("raw-type", "f4");
+  layout.skip = static_cast<std::uint64_t>(job.integer("raw-skip", 0).value_or(0));
+  return layout;
+}
+
 io::TableOptions table_options(const Job& job, const io::Dataset* dataset) {
   return {.label_column = dataset != nullptr && job.label_column.empty() ? "last" : job.label_column,
           .missing = job.missing != Missing::refuse,
@@ -43,7 +56,8 @@ io::TableOptions table_options(const Job& job, const io::Dataset* dataset) {
                               ? "; missing values are refused unless --missing says what to do with them: drop-rows, "
                                 "mean or em"
                               : "; missing values are refused here",
-          .dataset = job.dataset};
+          .dataset = job.dataset,
+          .raw = raw_layout(job)};
 }
 
 io::Data stacked(const io::FederatedTable& federation) {
@@ -110,20 +124,32 @@ io::Data load_samples(const Job& job) {
   return io::read_data(path, options);
 }
 
-std::unique_ptr<RowSource<double>> open_samples(const Job& job) {
+namespace {
+
+const io::Dataset* dataset_of_stream(const Job& job) {
   const io::Dataset* dataset = dataset_of_samples(job.input);
   require(dataset == nullptr || dataset->name == "digits",
           fmt::format("{}: is made of several files, which cannot be streamed; leave --stream out", job.input));
-  const io::TableOptions options = table_options(job, dataset);
-  const std::filesystem::path path = locate_input(job.input);
-  io::try_hdf5(path, options);
-  return io::open_rows(path, options);
+  io::try_hdf5(locate_input(job.input), table_options(job, dataset));
+  return dataset;
 }
+
+}  // namespace
 
 std::string title_of_row_names(const std::filesystem::path& path) {
   if (path.extension() != ".csv") return "";
   const std::vector<std::string> names = io::column_names(path);
   return names.size() > 1 && names[0] != "PC1" && names[1] == "PC1" ? names[0] : "";
+}
+
+std::unique_ptr<RowSource<double>> open_samples(const Job& job) {
+  const io::Dataset* dataset = dataset_of_stream(job);
+  return io::open_rows(locate_input(job.input), table_options(job, dataset));
+}
+
+io::StoredRows open_samples_as_stored(const Job& job) {
+  const io::Dataset* dataset = dataset_of_stream(job);
+  return io::open_rows_as_stored(locate_input(job.input), table_options(job, dataset));
 }
 
 io::Data load_symmetric(const std::string& input) {

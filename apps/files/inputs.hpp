@@ -34,6 +34,7 @@ SampleFile sample_file(const Job& job);
 /// The samples to analyse, at once or row by row.
 io::Data load_samples(const Job& job);
 std::unique_ptr<RowSource<double>> open_samples(const Job& job);
+io::StoredRows open_samples_as_stored(const Job& job);
 
 /// The column of a written basis or of written scores that names its rows, by its title; empty where there is none.
 /// Such a file is a .csv, and its other columns are PC1, PC2, ...

@@ -10,6 +10,7 @@
 #include "files/run_files.hpp"
 #include "hearsay/error.hpp"
 #include "hearsay/io/rows.hpp"
+#include "hearsay/memory.hpp"
 
 namespace hearsay::app {
 
@@ -21,6 +22,9 @@ class SomeColumns final : public RowSource<double> {
       : rows_(std::move(rows)), columns_(std::move(columns)) {}
 
   Index cols() const override { return static_cast<Index>(columns_.size()); }
+  std::optional<Index> rows() const override { return rows_->rows(); }
+  std::uint64_t bytes_per_pass() const override { return rows_->bytes_per_pass(); }
+  std::string name() const override { return rows_->name(); }
   void rewind() override { rows_->rewind(); }
   Index read(BlockView<double> out) override {
     if (all_.rows() != out.rows()) all_.resize(out.rows(), rows_->cols());
@@ -93,6 +97,20 @@ void take_weights(const Job& job, Samples& samples) {
       samples.data.matrix);
 }
 
+// The names of the columns; and the column of weights, where there is one, taken out.
+SampleStream weighted(SampleStream stream, const Job& job) {
+  const SampleFile file = sample_file(job);
+  if (!is_pipe(file.path)) stream.column_names = io::column_names(file.path, file.options);
+  if (job.weights_column.empty()) return stream;
+  const Index all = stream.rows->cols(), column = place_of(job.weights_column, all, stream.column_names, job.input);
+  Block<double> rows(std::max<Index>(1, job.block_rows), all);
+  for (Index count = stream.rows->read(rows); count > 0; count = stream.rows->read(rows))
+    for (Index i = 0; i < count; ++i) stream.weights.push_back(rows(i, column));
+  stream.rows = with_columns(std::move(stream.rows), all_but(column, all));
+  if (!stream.column_names.empty()) stream.column_names.erase(stream.column_names.begin() + column);
+  return stream;
+}
+
 }  // namespace
 
 std::vector<double> load_numbers(const std::filesystem::path& path, std::string_view option) {
@@ -123,17 +141,34 @@ Samples load_weighted_samples(const Job& job) {
 }
 
 SampleStream open_weighted_samples(const Job& job) {
-  SampleStream stream{.rows = open_samples(job), .weights = load_numbers(job.row_weights, "row-weights")};
+  return weighted({.rows = open_samples(job), .weights = load_numbers(job.row_weights, "row-weights")}, job);
+}
+
+SampleStream open_stored_samples(const Job& job) {
+  if (!job.weights_column.empty()) return open_weighted_samples(job);
+  io::StoredRows rows = open_samples_as_stored(job);
+  SampleStream stream{.weights = load_numbers(job.row_weights, "row-weights")};
+  std::visit(
+      [&stream](auto& source) {
+        if constexpr (requires { stream.rows = std::move(source); })
+          stream.rows = std::move(source);
+        else
+          stream.single = std::move(source);
+      },
+      rows);
+  return stream.single ? std::move(stream) : weighted(std::move(stream), job);
+}
+
+Taking taking_of(const Job& job) {
+  if (job.stream) return Taking::streamed;
   const SampleFile file = sample_file(job);
-  if (!is_pipe(file.path)) stream.column_names = io::column_names(file.path, file.options);
-  if (job.weights_column.empty()) return stream;
-  const Index all = stream.rows->cols(), column = place_of(job.weights_column, all, stream.column_names, job.input);
-  Block<double> rows(std::max<Index>(1, job.block_rows), all);
-  for (Index count = stream.rows->read(rows); count > 0; count = stream.rows->read(rows))
-    for (Index i = 0; i < count; ++i) stream.weights.push_back(rows(i, column));
-  stream.rows = with_columns(std::move(stream.rows), all_but(column, all));
-  if (!stream.column_names.empty()) stream.column_names.erase(stream.column_names.begin() + column);
-  return stream;
+  std::error_code none;
+  if (!std::filesystem::is_regular_file(file.path, none)) return Taking::read;
+  const std::uint64_t stored = std::filesystem::file_size(file.path, none), used = memory_in_use();
+  const bool fits = stored <= memory_limit() && used <= memory_limit() - stored;
+  if (!fits && (file.options.raw || io::can_be_streamed(file.path))) return Taking::streamed;
+  const bool whole = file.options.label_column.empty() && job.weights_column.empty();
+  return whole ? Taking::mapped : Taking::read;
 }
 
 std::vector<io::RowNames> names_of_rows(const io::Data& data) {

@@ -20,13 +20,21 @@ struct Samples {
 /// Without the column of weights, where there is one.
 Samples load_weighted_samples(const Job& job);
 
+/// Of all rows, in double; `single` in its place where the file has that and nothing is done to its columns.
 struct SampleStream {
   std::unique_ptr<RowSource<double>> rows = {};
+  std::unique_ptr<RowSource<float>> single = {};
   std::vector<double> weights = {};
   std::vector<std::string> column_names = {};  ///< none where the file has none, or can be read once only
 };
 
 SampleStream open_weighted_samples(const Job& job);
+SampleStream open_stored_samples(const Job& job);
+
+/// How the samples are taken: read, where they lie on the disk, or as they pass by.
+enum class Taking { read, mapped, streamed };
+/// What was asked for; else what the memory allowed decides, by the size of the file.
+Taking taking_of(const Job& job);
 
 /// The columns before the numbers of --scores and of --components, where these are .csv: the names of the file's rows
 /// and of its columns, where it has both.

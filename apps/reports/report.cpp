@@ -66,6 +66,16 @@ Json missing_json(const MissingFacts& missing) {
   return json;
 }
 
+Json plan_json(const StreamPlan& plan) {
+  return {{"way", name(plan.way)},
+          {"passes", plan.passes},
+          {"certain", plan.certain},
+          {"rows", plan.rows ? Json(*plan.rows) : Json(nullptr)},
+          {"bytes_per_pass", plan.bytes_per_pass > 0 ? Json(plan.bytes_per_pass) : Json(nullptr)},
+          {"memory_bytes", plan.memory},
+          {"memory_allowed_bytes", plan.memory_allowed}};
+}
+
 void add_sample_facts(Json& json, const Job& job, const SampleFacts& facts, const PowerResult<double>& power) {
   json["centered"] = facts.centred;
   json["total_variance"] = number(facts.total_variance);
@@ -81,6 +91,7 @@ void add_sample_facts(Json& json, const Job& job, const SampleFacts& facts, cons
   json["weight_sum"] = weighted ? number(facts.weight) : Json(nullptr);
   json["missing"] = missing_json(facts.missing);
   json["rank_rule"] = job.text("rank", "");
+  json["plan"] = facts.plan ? plan_json(*facts.plan) : Json(nullptr);
   json["features"] = facts.features.empty() ? Json(nullptr) : Json(facts.features);
 }
 

@@ -9,6 +9,7 @@
 
 #include "commands/job.hpp"
 #include "hearsay/block.hpp"
+#include "hearsay/solve_stream.hpp"
 #include "hearsay/solve_svd.hpp"
 
 namespace hearsay::app {
@@ -26,6 +27,7 @@ struct SampleFacts {
   double weight = 0;                 ///< of all rows
   MissingFacts missing = {};
   std::vector<std::string> features = {};  ///< names of the columns; empty where the file has none
+  std::optional<StreamPlan> plan = {};     ///< of rows that passed by
 };
 
 /// What singular values add: the outcome's `eigenvalues` are they, its basis the right vectors.

@@ -76,7 +76,7 @@ std::string status_text(const PowerFacts& power, const PowerOptions& asked) {
       return fmt::format("interrupted after {} iterations: the residual is {:.2g}, the tolerance was {:.2g}",
                          power.iterations, power.residual, *asked.tolerance);
     case Status::breakdown:
-      return fmt::format("broke down at iteration {}: a product was not finite; the residual before it was {:.2g}",
+      return fmt::format("broke down at iteration {}: a product could not be made; the residual before it was {:.2g}",
                          power.iterations, power.residual);
     case Status::communication_failed:
       return fmt::format("communication failed after {} iterations: too little was heard to say anything",
@@ -96,6 +96,8 @@ std::string chosen_text(const PowerResult<double>& power, const Job& job) {
   if (was_averaged(power))
     return line("method", "averages of noisy products; momentum {:.4g}, {} damping; {} precision", power.momentum,
                 power.damping == Damping::centred ? "centred" : "symmetric", name(job.solve.precision));
+  if (power.method == SolveMethod::direct)
+    return line("method", "all eigenvalues, found directly; {} precision", name(job.solve.precision));
   if (power.method == SolveMethod::krylov)
     return line("method", "block Krylov space, products being exact; {} Ritz vectors kept; {} precision", power.columns,
                 name(job.solve.precision));
@@ -113,8 +115,9 @@ std::string chosen_text(const PowerResult<double>& power, const Job& job) {
 
 std::string cost_text(const Solution<double>& outcome) {
   const PowerResult<double>& power = outcome.power;
-  return line("cost", "{} passes over the matrix, {} columns multiplied, {:.3g} s, {} of workspace", power.passes,
-              power.products, outcome.seconds, bytes_text(power.workspace_bytes));
+  return line("cost", "{} over the matrix, {} columns multiplied, {:.3g} s, {} of workspace",
+              power.passes == 1 ? "1 pass" : fmt::format("{} passes", power.passes), power.products, outcome.seconds,
+              bytes_text(power.workspace_bytes));
 }
 
 std::string_view in_words(theory::Condition condition) {
@@ -251,6 +254,15 @@ std::string subject_text(const Report& report) {
   return line("matrix", "{} x {}", report.dimension, report.dimension);
 }
 
+std::string plan_text(const StreamPlan& plan) {
+  const std::string readings = plan.passes == 1 ? "one reading" : fmt::format("{} readings", plan.passes);
+  const std::string of =
+      plan.bytes_per_pass > 0 ? " of " + bytes_text(static_cast<std::int64_t>(plan.bytes_per_pass)) : std::string();
+  return line("plan", "{}{}{}, by {}; {} of memory, and {} are allowed", plan.certain ? "" : "about ", readings, of,
+              name(plan.way), bytes_text(static_cast<std::int64_t>(plan.memory)),
+              bytes_text(static_cast<std::int64_t>(plan.memory_allowed)));
+}
+
 std::string values_text(const Report& report) {
   const PowerResult<double>& power = report.outcome.power;
   if (report.singular) return singular_table(power.eigenvalues, report.singular->of);
@@ -274,6 +286,7 @@ std::string summary(const Report& report) {
   text += in_its_words(accuracy_text(power, job));
   if (report.singular) text += singular_text(report.singular->of);
   text += chosen_text(power, job);
+  if (report.samples && report.samples->plan) text += plan_text(*report.samples->plan);
   text += cost_text(outcome);
   if (outcome.audit) text += audit_text(*outcome.audit, *job.audit);
   return text + notes_text(power.notes);

@@ -152,6 +152,8 @@ GenotypeView BedFile::view() const {
           .name = state_->file.name()};
 }
 
+void BedFile::require_whole() const { state_->file.require_whole(); }
+
 const std::vector<Sample>& BedFile::samples() const { return state_->samples; }
 const std::vector<Snp>& BedFile::snps() const { return state_->snps; }
 

@@ -1,4 +1,5 @@
-// The bytes of a file where they lie: mapped, not read. Whoever shortens the file in the meantime ends the program.
+// The bytes of a file where they lie: mapped, not read. Where somebody shortens the file in the meantime, zeros are
+// read of what is gone, and require_whole() says so.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +7,8 @@
 #include <filesystem>
 #include <span>
 #include <string>
+
+#include "io/lost_pages.hpp"
 
 namespace hearsay::io {
 
@@ -24,8 +27,13 @@ class MappedFile {
   std::span<const std::uint8_t> bytes() const { return {bytes_, size_}; }
   const std::string& name() const { return name_; }
 
+  /// Throws DataError where the file has become shorter: whoever used the bytes asks before anything is made of them.
+  void require_whole() const;
+
  private:
   std::string name_;
+  int descriptor_ = -1;
+  WatchedPages pages_;
   const std::uint8_t* bytes_ = nullptr;
   std::size_t size_ = 0;
 };

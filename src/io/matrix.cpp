@@ -49,6 +49,7 @@ Data with_labels(FloatOrDouble values, const TableOptions& options, std::string_
 
 Data read_data(const std::filesystem::path& path, const TableOptions& options) {
   InputFile file(path);
+  if (options.raw) return with_labels(read_raw_from(file, options), options, file.name());
   const FileKind kind = kind_of(file);
   if (kind != FileKind::hdf5 && kind != FileKind::npz) refuse_dataset(file, options.dataset);
   switch (kind) {

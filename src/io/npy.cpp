@@ -11,6 +11,7 @@
 
 #include "hearsay/error.hpp"
 #include "io/npy_format.hpp"
+#include "io/raw.hpp"
 #include "io/read_from.hpp"
 
 namespace hearsay::io {
@@ -103,6 +104,20 @@ FloatOrDouble read_npy_from(const ByteSource& source, const TableOptions& option
   return read_values<double>(header, source, missing);
 } catch (const std::bad_alloc&) {
   throw DataError(fmt::format("{}: there is not enough memory for its numbers", source.name));
+}
+
+FloatOrDouble read_raw_from(InputFile& file, const TableOptions& options) try {
+  const ByteSource source = source_of(file);
+  std::error_code none;
+  const bool plain = std::filesystem::is_regular_file(file.name(), none) &&
+                     std::filesystem::file_size(file.name(), none) == file.content_bound();
+  const NpyHeader header = raw_header(*options.raw, source, plain ? file.content_bound() : 0);
+  file.skip(options.raw->skip);
+  const NpyMissing missing{options.missing, options.missing_hint};
+  if (header.is_float()) return read_values<float>(header, source, missing);
+  return read_values<double>(header, source, missing);
+} catch (const std::bad_alloc&) {
+  throw DataError(fmt::format("{}: there is not enough memory for its numbers", file.name()));
 }
 
 FloatOrDouble read_npy(const std::filesystem::path& path) {

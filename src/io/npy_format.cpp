@@ -40,17 +40,23 @@ std::string read_dict_text(const ByteSource& source) {
   return text;
 }
 
-void set_dtype(NpyHeader& header, const std::string& dtype, const ByteSource& source) {
+// Whether it is a type that we read.
+bool take_dtype(NpyHeader& header, const std::string& dtype) {
   header.dtype = dtype;
   const bool shaped = dtype.size() == 3 && std::string_view("<>|=").find(dtype[0]) != std::string_view::npos;
   const std::string_view type = shaped ? std::string_view(dtype).substr(1) : std::string_view();
   constexpr std::array<std::string_view, 11> known{"f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"};
-  if (std::find(known.begin(), known.end(), type) == known.end())
-    fail(source, fmt::format("has numbers of type '{}'; f4, f8, integers and booleans can be read", dtype));
+  if (std::find(known.begin(), known.end(), type) == known.end()) return false;
   header.kind = type[0];
   header.item_bytes = static_cast<std::size_t>(type[1] - '0');
   const char other_order = std::endian::native == std::endian::little ? '>' : '<';
   header.swapped = dtype[0] == other_order && header.item_bytes > 1;
+  return true;
+}
+
+void set_dtype(NpyHeader& header, const std::string& dtype, const ByteSource& source) {
+  if (!take_dtype(header, dtype))
+    fail(source, fmt::format("has numbers of type '{}'; f4, f8, integers and booleans can be read", dtype));
 }
 
 void set_shape(NpyHeader& header, const std::vector<std::int64_t>& shape, const ByteSource& source) {
@@ -80,6 +86,15 @@ void convert_as(const char* stored, std::size_t count, bool swapped, S* out) {
 }
 
 }  // namespace
+
+NpyHeader header_of_type(const std::string& type) {
+  NpyHeader header;
+  require(take_dtype(header, type.size() == 2 ? "=" + type : type),
+          fmt::format("raw-type = {}: must be f4, f8, i1, i2, i4, i8, u1, u2, u4, u8 or b1, with < or > before it or "
+                      "without",
+                      type));
+  return header;
+}
 
 NpyHeader read_npy_header(const ByteSource& source) {
   const std::string text = read_dict_text(source);

@@ -28,6 +28,9 @@ inline constexpr std::string_view npy_magic = "\x93NUMPY";
 /// we do not read, or promises more than the source can hold.
 NpyHeader read_npy_header(const ByteSource& source);
 
+/// Of numbers of that type, as NumPy writes it, with '<' or '>' before it or without; no shape. Throws InvalidArgument.
+NpyHeader header_of_type(const std::string& type);
+
 /// Turns `count` stored numbers into ours.
 template <class S>
 void convert_npy(const NpyHeader& header, const char* stored, std::size_t count, S* out);

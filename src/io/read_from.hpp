@@ -13,6 +13,7 @@ namespace hearsay::io {
 
 Table read_table_from(ByteSource source, const TableOptions& options);
 FloatOrDouble read_npy_from(const ByteSource& source, const TableOptions& options = {});
+FloatOrDouble read_raw_from(InputFile& file, const TableOptions& options);
 /// Turned: of a coordinate file the rows are the columns.
 MatrixMarket read_matrix_market_from(ByteSource source, bool turned = false);
 Data read_ten_x(ByteSource source, const TenXNames& names);

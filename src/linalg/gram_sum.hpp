@@ -7,6 +7,8 @@
 // From a shift near the mean, mean and covariance follow at the end without cancellation, in one pass over the rows.
 #pragma once
 
+#include <utility>
+
 #include "hearsay/block.hpp"
 
 namespace hearsay::detail {
@@ -24,6 +26,7 @@ class GramSum {
 
   Index rows() const { return rows_; }
   const Block<double>& upper() const { return G_; }
+  Block<double> take_upper() && { return std::move(G_); }
   const Vector<double>& sums() const { return sums_; }
 
  private:

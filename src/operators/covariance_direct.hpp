@@ -1,9 +1,11 @@
 // Mean and covariance of dense rows together, in one reading of them.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "hearsay/block.hpp"
+#include "hearsay/reading.hpp"
 
 namespace hearsay::detail {
 
@@ -13,11 +15,20 @@ struct FormedCovariance {
   double divisor = 1;
   double rounding = 0;  ///< the most that forming it may have changed, as a Frobenius norm
   Index passes = 1;     ///< readings of the rows
+  Index samples = 0;
 };
 
 /// Nothing where an entry is not finite, or so large or small that squares of it are none: who looks at every number on
 /// its own may say more.
 template <class S>
 std::optional<FormedCovariance> form_covariance(const BorrowedBlock<S>& data, bool center);
+
+/// The same of rows that pass by: the same bits for any number of threads and of rows that are read at once. DataError
+/// where the rows have an entry of that kind, or there are none.
+template <class S>
+FormedCovariance form_covariance(RowSource<S>& source, bool center, const ReadingOptions& reading);
+
+/// Of the memory that takes, in bytes, what grows with the columns, and with their square.
+std::uint64_t bytes_to_form_covariance(Index columns, Index stored_bytes);
 
 }  // namespace hearsay::detail

@@ -192,9 +192,21 @@ constexpr OptionRecord table[] = {
      input, in_eigs},
     {"start", "", "FILE.npy", file, "", "a d x p array, finite", "A warm start; missing columns are random", input,
      in_solves | in_svd},
-    {"stream", "", "", flag, "false", "", "Read the file block by block at every iteration instead of loading it",
+    {"stream", "", "", flag, "false", "",
+     "Read the file block by block instead of loading it: once where the covariance fits the memory allowed, else once "
+     "for every product. A file that is larger than the memory allowed is streamed anyway",
      input, in_pca | in_project},
-    {"block-rows", "", "N", integer, "1024", "at least 1", "Rows read at once with --stream", input,
+    {"passes", "", "N", integer, "as many as are needed", "at least 1; at least 2 where columns or rows are treated",
+     "Of a stream: read the data at most so often, and return what was found with its measured error", input, in_pca},
+    {"block-rows", "", "N", integer, "some megabytes", "at least 1",
+     "Rows read at once with --stream; the result does not depend on it", input, in_pca | in_project},
+    {"raw-shape", "", "ROWSxCOLUMNS", text, "", "whole numbers of at least 1; COLUMNS alone takes all rows there are",
+     "The file is numbers and nothing else, row by row, so many of them", input, in_pca | in_project},
+    {"raw-type", "", "TYPE", text, "f4", "f4, f8, i1, i2, i4, i8, u1, u2, u4, u8 or b1; < or > before it",
+     "What the numbers of a raw file are, as NumPy names it: f4 is single precision; > before it means high bytes "
+     "first",
+     input, in_pca | in_project},
+    {"raw-skip", "", "BYTES", integer, "0", "at least 0", "Bytes before the first number of a raw file", input,
      in_pca | in_project},
     {"batch", "", "ROWS", integer, "all rows", "above the rank, at most the number of rows",
      "Multiply by the covariance of so many rows at a time, a noisy product: drawn at random, or with --stream as they "

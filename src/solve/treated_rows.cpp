@@ -2,17 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "hearsay/error.hpp"
+#include "operators/row_pass.hpp"
 
 namespace hearsay::detail {
 
-TreatedRows::TreatedRows(RowSource<double>& source, const PcaSettings& settings, Index block_rows)
+TreatedRows::TreatedRows(RowSource<double>& source, const PcaSettings& settings,
+                         const std::function<void(Index)>& watch)
     : source_(source), settings_(settings), moments_(source.cols()) {
-  require(block_rows > 0, fmt::format("rows at once = {}: must be at least 1", block_rows));
-  measure(block_rows);
+  measure(watch);
   const ColumnWishes wishes{.center = settings.center,
                             .standardize = settings.standardize,
                             .missing_as_mean = settings.missing != Missing::refuse,
@@ -36,22 +38,34 @@ bool TreatedRows::drops(const Eigen::Ref<const Eigen::RowVectorXd>& row) const {
   return settings_.missing == Missing::drop_rows && row.hasNaN();
 }
 
-void TreatedRows::measure(Index block_rows) {
+// In portions that depend on nothing, because the moments do in their last digits.
+void TreatedRows::measure(const std::function<void(Index)>& watch) {
+  constexpr Index portion = 256;
+  const Index d = cols();
   require_weights(settings_.weights, static_cast<Index>(settings_.weights.size()));
-  Block<double> rows(block_rows, cols());
   std::vector<double> weights;
-  rewind();
-  for (Index count = source_.read(rows); count > 0; count = source_.read(rows)) {
+  const auto measure_portion = [&](const BorrowedBlock<double>& rows) {
     weights.clear();
-    for (Index i = 0; i < count; ++i) {
+    for (Index i = 0; i < rows.rows(); ++i) {
       const bool dropped = drops(rows.row(i));
       dropped_ += dropped ? 1 : 0;
       weights.push_back(dropped ? 0.0 : weight_of(row_ + i));
     }
-    row_ += count;
-    moments_.add<double>(BorrowedBlock<double>(rows.data(), count, cols(), Eigen::OuterStride<>(cols())), weights);
+    row_ += rows.rows();
+    moments_.add<double>(rows, weights);
+  };
+  ReadAhead<double> reader(source_,
+                           buffered_rows(0, {.rows = portion}, d * static_cast<Index>(sizeof(double)), source_.rows()));
+  reader.rewind();
+  for (;;) {
+    const BorrowedBlock<double> rows = reader.next();
+    for (Index first = 0; first < rows.rows(); first += portion)
+      measure_portion(BorrowedBlock<double>(rows.data() + first * d, std::min(portion, rows.rows() - first), d,
+                                            Eigen::OuterStride<>(d)));
+    if (rows.rows() == 0) break;
+    if (watch) watch(row_);
   }
-  if (row_ == 0) throw DataError("stream: has no rows");
+  if (row_ == 0) throw DataError(fmt::format("{}: has no rows", source_.name()));
   require(settings_.weights.empty() || static_cast<Index>(settings_.weights.size()) == row_,
           fmt::format("row weights: there are {}, and must be {}, one for each row", settings_.weights.size(), row_));
   if (dropped_ == row_) throw DataError("missing = drop-rows: every row has a missing entry, and none is left");

@@ -3,6 +3,8 @@
 // what that needs.
 #pragma once
 
+#include <functional>
+
 #include "hearsay/operators/column_moments.hpp"
 #include "hearsay/row_source.hpp"
 #include "hearsay/solve.hpp"
@@ -11,10 +13,14 @@ namespace hearsay::detail {
 
 class TreatedRows final : public RowSource<double> {
  public:
-  /// Reads all rows once, so many at a time. The source must outlive it, and so must the weights of the settings.
-  TreatedRows(RowSource<double>& source, const PcaSettings& settings, Index block_rows);
+  /// Reads all rows once, and says every now and then how many it has read. The source must outlive it, and so must the
+  /// weights of the settings.
+  TreatedRows(RowSource<double>& source, const PcaSettings& settings, const std::function<void(Index)>& watch = {});
 
   Index cols() const override { return source_.cols(); }
+  std::optional<Index> rows() const override { return moments_.rows; }
+  std::uint64_t bytes_per_pass() const override { return source_.bytes_per_pass(); }
+  std::string name() const override { return source_.name(); }
   void rewind() override;
   Index read(BlockView<double> out) override;
 
@@ -27,7 +33,7 @@ class TreatedRows final : public RowSource<double> {
  private:
   double weight_of(Index row) const;
   bool drops(const Eigen::Ref<const Eigen::RowVectorXd>& row) const;
-  void measure(Index block_rows);
+  void measure(const std::function<void(Index)>& watch);
 
   RowSource<double>& source_;
   const PcaSettings settings_;

@@ -5,8 +5,8 @@
 //   const auto found = solve_pca(file.view(), counts, request);
 //
 // Checked as it is opened: the three first bytes, that the SNPs come one by one (not sample by sample), and that the
-// length is that of the SNPs of the .bim and the samples of the .fam. The file must not be shortened while it is
-// mapped.
+// length is that of the SNPs of the .bim and the samples of the .fam. Whoever shortens
+// the file while it is in use is told of by require_whole().
 #pragma once
 
 #include <filesystem>
@@ -52,6 +52,8 @@ class HEARSAY_API BedFile {
   ~BedFile();
 
   GenotypeView view() const;  ///< borrows the file
+  /// Throws DataError where the file became shorter since it was opened: what was read of the rest are zeros.
+  void require_whole() const;
   const std::vector<Sample>& samples() const;
   const std::vector<Snp>& snps() const;
 

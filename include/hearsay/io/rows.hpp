@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "hearsay/export.hpp"
@@ -17,6 +18,25 @@ namespace hearsay::io {
 /// longer.
 HEARSAY_API std::unique_ptr<RowSource<double>> open_rows(const std::filesystem::path& path,
                                                          const TableOptions& options = {});
+
+/// The same in single precision, where the numbers of a .npy or raw file are stored so.
+using StoredRows = std::variant<std::unique_ptr<RowSource<double>>, std::unique_ptr<RowSource<float>>>;
+HEARSAY_API StoredRows open_rows_as_stored(const std::filesystem::path& path, const TableOptions& options = {});
+
+/// Whether open_rows() takes the kind of file, by its name and first bytes.
+HEARSAY_API bool can_be_streamed(const std::filesystem::path& path);
+
+/// A plain C-order .npy or raw file of f4 or f8 in the byte order of this machine, without a label column, where it
+/// lies on the disk: mapped, checked, and in_memory() at once; nothing of any other file. Whoever shortens the file
+/// while it is in use is told of by require_whole().
+class HEARSAY_API MappedRows {
+ public:
+  virtual ~MappedRows() = default;
+  virtual const std::variant<BorrowedBlock<double>, BorrowedBlock<float>>& rows() const = 0;
+  /// Throws DataError where the file became shorter since it was opened: what was read of the rest are zeros.
+  virtual void require_whole() const = 0;
+};
+HEARSAY_API std::unique_ptr<MappedRows> map_rows(const std::filesystem::path& path, const TableOptions& options = {});
 
 /// The names in the header of a table, without the label's; none of any other file. Not for a pipe: it is read anew.
 HEARSAY_API std::vector<std::string> column_names(const std::filesystem::path& path, const TableOptions& options = {});

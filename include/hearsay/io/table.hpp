@@ -7,7 +7,9 @@
 // Errors begin with file:line:column, where the column is the cell's, counted from 1.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +19,17 @@
 
 namespace hearsay::io {
 
+/// Numbers one after the other, row by row, with nothing before or between them but `skip` bytes at the front.
+struct RawLayout {
+  std::int64_t rows = 0;  ///< 0: as many as the file holds
+  std::int64_t columns = 1;
+  std::string type = "f4";  ///< as NumPy writes it: f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1, with < or > before it or without
+  std::uint64_t skip = 0;
+};
+
+/// ROWSxCOLUMNS, or COLUMNS alone. Throws InvalidArgument.
+HEARSAY_API RawLayout parse_raw_shape(std::string_view text);
+
 struct TableOptions {
   std::string label_column = {};  ///< empty: none; else a number counted from 1, `last`, or a name of the header
   char delimiter = 0;             ///< 0: find out; ' ': any run of blanks
@@ -25,6 +38,7 @@ struct TableOptions {
   std::string missing_hint = {};  ///< what a refusal of such a cell ends with
   std::string dataset = {};       ///< which matrix of a file that may hold more than one (HDF5, .npz); empty: the
                                   ///< usual one. No other file takes a name
+  std::optional<RawLayout> raw = {};  ///< the file is no table, but numbers as they are; of read_data and the rows
 };
 
 struct Table {

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -22,7 +23,7 @@
 #include "hearsay/export.hpp"
 #include "hearsay/operator.hpp"
 #include "hearsay/operators/column_moments.hpp"
-#include "hearsay/row_source.hpp"
+#include "hearsay/reading.hpp"
 
 namespace hearsay {
 
@@ -174,29 +175,39 @@ class HEARSAY_API SparseCovariance {
   mutable Block<S> products_, scaled_block_;  // (Phi - 1 mu') D X, m x p; D X
 };
 
-/// The covariance of rows that pass by: one reading of the source per product, in bounded memory. The mean is found
-/// during the first product, against a provisional shift (the mean of the first rows), at no extra pass.
-template <class S>
+/// The covariance of rows that pass by: one reading of the source per product, in bounded memory, the next rows read
+/// while the last are multiplied. The mean is found during the first product, against a provisional shift (the mean of
+/// the first rows), at no extra pass. Products are in S, whatever the rows are stored in; a product has the same bits
+/// for any number of threads and of rows that are read at once.
+template <class S, class Stored = S>
 class HEARSAY_API StreamedCovariance {
  public:
   using Scalar = S;
 
-  explicit StreamedCovariance(RowSource<S>& source, bool center = true, Index rows_at_once = 1024);
+  explicit StreamedCovariance(RowSource<Stored>& source, bool center = true, ReadingOptions reading = {});
+  StreamedCovariance(const StreamedCovariance&) = delete;
+  StreamedCovariance& operator=(const StreamedCovariance&) = delete;
+  ~StreamedCovariance();
 
   Index dim() const { return source_->cols(); }
   void apply(ConstBlockView<S> X, BlockView<S> Y) const;
-  OperatorFacts facts() const { return {.positive_semidefinite = true, .exact = true}; }
+  OperatorFacts facts() const;
 
   Index samples() const { return samples_; }       ///< known after the first product
   const Vector<S>& mean() const { return mean_; }  ///< known after the first product
   double divisor() const;
+  /// The trace, known after the first product; in double.
+  double total_variance() const { return squares_ / divisor(); }
 
  private:
-  RowSource<S>* source_;
+  class Pass;
+
+  RowSource<Stored>* source_;
   bool center_;
-  mutable Block<S> rows_;
+  std::unique_ptr<Pass> pass_;
   mutable Index samples_ = 0;
-  mutable Vector<S> shift_, mean_;
+  mutable Vector<S> mean_;
+  mutable double squares_ = 0;  // of all centred entries
 };
 
 }  // namespace hearsay

@@ -227,7 +227,7 @@ TEST(StreamedCovariance, EqualsTheCovarianceInMemoryWithOnePassPerProduct) {
   const Block<double> data = random_block(1000, 20, 14).array() + 1e6, X = random_block(20, 3, 15);
   for (const Index rows_at_once : {1, 7, 256, 5000}) {
     VectorOfRows source(data);
-    const StreamedCovariance<double> A(source, true, rows_at_once);
+    const StreamedCovariance<double> A(source, true, {.rows_at_once = rows_at_once});
     Block<double> Y(20, 3);
 
     A.apply(X, Y);
