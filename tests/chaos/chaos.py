@@ -215,10 +215,10 @@ async def relay_all(routes, latency, jitter, seed):
 KINDS = {  # how many of a hundred
     "nothing": 4, "kill one": 16, "kill two": 8, "kill and start again": 6, "freeze": 10, "cut": 10, "cut and heal": 8,
     "one way": 8, "partition": 8, "loss": 8, "narrow": 4, "delay": 6, "interrupt": 2, "full disk": 2,
-    "heavy loss": 3, "other order": 4, "clock": 3, "kill, and wait": 10, "kill all, and resume": 4,
+    "heavy loss": 3, "other order": 4, "clock": 3, "kill and wait": 10, "kill all and resume": 4,
 }
 SLOW = ("loss", "heavy loss", "narrow", "delay", "other order")
-KEEPS = ("kill, and wait", "kill all, and resume")  # with states of their own on disk
+KEEPS = ("kill and wait", "kill all and resume")  # with states of their own on disk
 
 
 class Agent:
@@ -245,7 +245,7 @@ class Scenario:
         self.seed, self.kind, self.keys, self.program, self.network = seed, kind, keys, program, network
         self.topology = self.chance.choice(["ring", "complete", "complete"])
         self.excludes = self.chance.random() < 0.8 and kind not in KEEPS
-        self.waits = kind == "kill, and wait"
+        self.waits = kind == "kill and wait"
         self.clocks = {}
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="hearsay-chaos-"))
         self.tables = tables_of(seed)
@@ -325,7 +325,7 @@ class Scenario:
             time.sleep(0.01)
         time.sleep(after := self.chance.choice([0, self.chance.uniform(0, 0.3), self.chance.uniform(0, 2)]))
         self.tell(f"after {after:.2f} s")
-        getattr(self, self.kind.replace(", ", "_").replace(" ", "_"))()
+        getattr(self, self.kind.replace(" ", "_"))()
 
     def some(self, count):
         chosen = self.chance.sample(range(len(NAMES)), count)
@@ -496,7 +496,7 @@ class Scenario:
             self.wrong.append(f"harness: {problem!r}")
         finally:
             self.clean()
-        return {"seed": self.seed, "kind": self.kind, "excludes": self.excludes, "topology": self.topology, "told": "; ".join(self.told),
+        return {"seed": self.seed, "kind": self.kind, "mode": "exclude" if self.excludes else "wait" if self.waits else "abort", "topology": self.topology, "told": "; ".join(self.told),
                 "codes": codes, "wrong": self.wrong, "folder": str(self.folder), "seconds": time.monotonic() - began}
 
 
@@ -537,15 +537,16 @@ def missing():
 def table_of(reports):
     rows = ["| what happens | on-crash | scenarios | every agent has the result | those that are left have it | nobody has a result | wrong |",
             "|---|---|---|---|---|---|---|"]
-    for kind, excludes in itertools.product(KINDS, (True, False)):
-        those = [report for report in reports if (report["kind"], report["excludes"]) == (kind, excludes)]
+    for kind, mode in itertools.product(KINDS, ("exclude", "abort", "wait")):
+        those = [report for report in reports if (report["kind"], report["mode"]) == (kind, mode)]
         if not those:
             continue
         column = collections.Counter()
         for report in those:
-            good = sum(code in (0, 3, 1) for code in report["codes"])
-            column["all" if good == len(report["codes"]) else "some" if good else "none"] += 1
-        rows.append(f"| {kind} | {'exclude' if excludes else 'abort'} | {len(those)} | {column['all']} | {column['some']} | {column['none']} | "
+            codes = [code for code in report["codes"] if code >= 0 or kind not in KEEPS]  # who came back counts there
+            good = sum(code in (0, 3, 1) for code in codes)
+            column["all" if good == len(codes) else "some" if good else "none"] += 1
+        rows.append(f"| {kind} | {mode} | {len(those)} | {column['all']} | {column['some']} | {column['none']} | "
                     f"{sum(bool(report['wrong']) for report in those)} |")
     rows.append(f"| all | | {len(reports)} | | | | {sum(bool(report['wrong']) for report in reports)} |")
     return "\n".join(rows) + "\n"
@@ -593,7 +594,7 @@ def main():
                 networks.append(network)
         with lock:
             reports.append(report)
-            print(f"{len(reports):4} {report['kind']:<20} {report['topology']:<8} {'exclude' if report['excludes'] else 'abort':<7} "
+            print(f"{len(reports):4} {report['kind']:<20} {report['topology']:<8} {report['mode']:<7} "
                   f"codes {report['codes']} {report['seconds']:.1f} s; seed {report['seed']}: {report['told']}", flush=True)
             for wrong in report["wrong"]:
                 print(f"     WRONG {wrong} ({report['folder']})", flush=True)
