@@ -10,6 +10,7 @@
 #include "hearsay/memory.hpp"
 #include "hearsay/operators/stored.hpp"
 #include "operators/rows_in_memory.hpp"
+#include "solve/any_fault.hpp"
 #include "solve/seconds.hpp"
 
 namespace hearsay {
@@ -17,8 +18,6 @@ namespace hearsay {
 namespace {
 
 using Agents = std::span<RowSource<double>* const>;
-
-bool any(const Faults& faults) { return !faults.links.empty() || !faults.agents.empty(); }
 
 // What agents send: each one's words, its noise in them.
 std::vector<PrivateWords> parts_of(Agents agents, const PrivateAgentsRequest& request, const ReleasePlan& plan,
@@ -102,7 +101,7 @@ DecentralizedSolution gossiped(const std::vector<Block<double>>& matrices, const
   const DecentralizedHooks hooks{.observe = request.solve.observe};
   const MessagePrecision precision = request.solve.network.precision;
   const auto begin = std::chrono::steady_clock::now();
-  if (any(request.solve.faults)) {
+  if (detail::any_fault(request.solve.faults)) {
     FaultyNetwork net(W, request.solve.faults, precision);
     if (request.solve.patient) net.wait_while(request.solve.patient);
     solution.result = decentralized_pca(net, A, solution.options, hooks);
@@ -206,7 +205,7 @@ void check(const PrivateAgentsRequest& request, std::optional<Index> agents) {
          "dp-center = dp-mean: nobody has accounted for it among agents; give a mean that is public, or none");
   refuse(solve.exact_reference || solve.reference.has_value(),
          "reference: would tell an angle to what may be the data's own components");
-  refuse(request.trust != Trust::none && any(solve.faults),
+  refuse(request.trust != Trust::none && detail::any_fault(solve.faults),
          "faults: a sum over a set of agents that changes shows the rows of who left or came under one agent's share "
          "of the noise; they are for trust = none");
   refuse(request.trust == Trust::secure && !request.masked_sum, "trust = secure: needs sums under masks");

@@ -8,6 +8,7 @@
 #include "hearsay/gossip.hpp"
 #include "hearsay/operators/compose.hpp"
 #include "hearsay/spectrum.hpp"
+#include "solve/any_fault.hpp"
 #include "solve/seconds.hpp"
 
 namespace hearsay {
@@ -68,12 +69,10 @@ Known look_ahead(const Transport& ranks, const AgentData& data, const std::vecto
   return known;
 }
 
-bool any(const Faults& faults) { return !faults.links.empty() || !faults.agents.empty(); }
-
 void run(Transport& ranks, const GossipMatrix& W, const std::vector<OperatorRef<double>>& A,
          const DecentralizedRequest& request, const DecentralizedHooks& hooks, DecentralizedSolution& solution) {
   const MessagePrecision precision = request.network.precision;
-  if (any(request.faults)) {
+  if (detail::any_fault(request.faults)) {
     FaultyNetwork net(W, request.faults, precision);
     if (request.patient) net.wait_while(request.patient);
     solution.result = decentralized_pca(net, A, solution.options, hooks);
@@ -100,7 +99,7 @@ DecentralizedSolution solve_decentralized(Transport& ranks, const GossipMatrix& 
   const auto A = data.operators();
   Known known;
   ranks.everywhere([&] {
-    require(!any(request.faults) || ranks.size() == 1,
+    require(!detail::any_fault(request.faults) || ranks.size() == 1,
             fmt::format("faults: are simulated in one process, and there are {} ranks", ranks.size()));
     known = look_ahead(ranks, data, A, request);
   });
