@@ -153,10 +153,15 @@ def main():
             problems.append(wide(arguments, pathlib.Path(directory), "1/i", 1 / i))
             problems.append(wide(arguments, pathlib.Path(directory), "exp(-i/50)", np.exp(-i / 50)))
     for problem in problems:
-        for name, found in problem["results"].items():
+        for found in problem["results"].values():
             found["times_cat"] = found["seconds"] / problem["results"]["cat"]["seconds"]
             found["share_of_IncrementalPCA"] = found["seconds"] / problem["results"]["IncrementalPCA"]["seconds"]
-    print(json.dumps({"benchmark": "data", "cores": os.cpu_count(), "page_bytes": resource.getpagesize(), "problems": problems}, indent=2))
+    print(
+        json.dumps(
+            {"benchmark": "data", "cores": os.cpu_count(), "page_bytes": resource.getpagesize(), "problems": problems},
+            indent=2,
+        )
+    )
 
 
 if __name__ == "__main__":

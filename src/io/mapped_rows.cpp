@@ -61,7 +61,8 @@ bool lies_ready(const NpyHeader& header, std::size_t skip) {
 
 std::unique_ptr<MappedRows> map_rows(const std::filesystem::path& path, const TableOptions& options) {
   std::error_code none;
-  if (!options.label_column.empty() || !options.dataset.empty() || !std::filesystem::is_regular_file(path, none)) return nullptr;
+  if (!options.label_column.empty() || !options.dataset.empty() || !std::filesystem::is_regular_file(path, none))
+    return nullptr;
   if (!options.raw) {
     const InputFile file(path);
     if (kind_of(file) != FileKind::npy) return nullptr;

@@ -191,8 +191,8 @@ Block<Stored> window_of(RowSource<Stored>& source, Index rows, Index all) {
   return window;
 }
 
-// The components of as many rows as there is memory for, a tenth of them at most: a product with their covariance is one
-// with that of all with an error of the order of one over the root of their number. That is much too large for an
+// The components of as many rows as there is memory for, a tenth of them at most: a product with their covariance is
+// one with that of all with an error of the order of one over the root of their number. That is much too large for an
 // answer, and saves a third of the readings as a start. What it misses, random columns beside it find.
 template <class Stored>
 std::optional<Block<double>> start_of_window(RowSource<Stored>& source, const Streaming& how, bool center) {
@@ -203,10 +203,10 @@ std::optional<Block<double>> start_of_window(RowSource<Stored>& source, const St
   const Index rows = std::min(static_cast<Index>(left / 3 / row), all / 10);
   if (rows < 8 * k) return std::nullopt;
   const Block<Stored> window = window_of<Stored>(source, rows, all);
-  const PcaOptions<Stored> options{.power = {.rank = k, .tolerance = 1e-3, .seed = how.request.settings.power.seed,
-                                             .certify = Certify::none},
-                                   .center = center,
-                                   .gram_bytes_limit = static_cast<std::int64_t>(left / 3)};
+  const PcaOptions<Stored> options{
+      .power = {.rank = k, .tolerance = 1e-3, .seed = how.request.settings.power.seed, .certify = Certify::none},
+      .center = center,
+      .gram_bytes_limit = static_cast<std::int64_t>(left / 3)};
   return Block<double>(pca<Stored>(window, options).power.block.template cast<double>());
 }
 

@@ -31,8 +31,8 @@ namespace {
 
 // Readings that a solve by products takes where nothing is known of the spectrum: to a sine of 1e-4 and to ten digits.
 constexpr Index usual_passes = 6, usual_passes_to_rounding = 12;
-// Forming the matrix takes d multiply-adds an entry of the data, halved, a product with p columns 2p. It is formed where
-// d is at most so many p: four times what eight products multiply.
+// Forming the matrix takes d multiply-adds an entry of the data, halved, a product with p columns 2p. It is formed
+// where d is at most so many p: four times what eight products multiply.
 constexpr Index most_columns_formed = 64;
 // What the process is taken to hold where the answer must not depend on what it does hold.
 constexpr std::uint64_t process_bytes = 32'000'000;

@@ -35,9 +35,9 @@ struct TableOptions {
   char delimiter = 0;             ///< 0: find out; ' ': any run of blanks
   bool missing = false;  ///< a cell that holds nothing becomes NaN: an empty one, NA, N/A, NaN, null, none, #N/A, ?
                          ///< or a point, in capitals or not; otherwise it is refused
-  std::string missing_hint = {};  ///< what a refusal of such a cell ends with
-  std::string dataset = {};       ///< which matrix of a file that may hold more than one (HDF5, .npz); empty: the
-                                  ///< usual one. No other file takes a name
+  std::string missing_hint = {};      ///< what a refusal of such a cell ends with
+  std::string dataset = {};           ///< which matrix of a file that may hold more than one (HDF5, .npz); empty: the
+                                      ///< usual one. No other file takes a name
   std::optional<RawLayout> raw = {};  ///< the file is no table, but numbers as they are; of read_data and the rows
 };
 
