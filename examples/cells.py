@@ -68,7 +68,8 @@ def main():
                 made[name].resize(len(made[name]) + len(numbers), axis=0)
                 made[name][-len(numbers) :] = numbers
             offsets.append(offsets[-1][-1] + np.cumsum(np.bincount(rows, minlength=len(kind))))
-        X.create_dataset("indptr", data=np.concatenate(offsets))
+        offsets = np.concatenate(offsets)  # of one type with the columns, where they fit, as SciPy has it
+        X.create_dataset("indptr", data=offsets.astype(np.int32) if offsets[-1] < 2**31 else offsets)
         frame(file, "obs", "cell", [f"cell{i + 1}" for i in range(asked.cells)])
         frame(file, "var", "gene", [f"gene{j + 1}" for j in range(asked.genes)])
 

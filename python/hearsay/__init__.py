@@ -30,6 +30,8 @@ if _typing.TYPE_CHECKING:
     from hearsay._decentralized import DecentralizedPCA as DecentralizedPCA
     from hearsay._pca import PCA as PCA
     from hearsay._private_pca import PrivatePCA as PrivatePCA
+    from hearsay._rows import RowSource as RowSource
+    from hearsay._rows import rows_of as rows_of
     from hearsay._spectral import SpectralClustering as SpectralClustering
     from hearsay._spectral import SpectralEmbedding as SpectralEmbedding
     from hearsay._truncated_svd import TruncatedSVD as TruncatedSVD
@@ -46,6 +48,8 @@ _LAZY = {
     "LinkCounts": "hearsay._agent",
     "PCA": "hearsay._pca",
     "PrivatePCA": "hearsay._private_pca",
+    "RowSource": "hearsay._rows",
+    "rows_of": "hearsay._rows",
     "SpectralClustering": "hearsay._spectral",
     "SpectralEmbedding": "hearsay._spectral",
     "TruncatedSVD": "hearsay._truncated_svd",
@@ -71,6 +75,7 @@ __all__ = [
     "LinkCounts",
     "Plan",
     "PrivatePCA",
+    "RowSource",
     "SpectralClustering",
     "SpectralEmbedding",
     "SvdInfo",
@@ -82,6 +87,7 @@ __all__ = [
     "plan",
     "plots",
     "privacy",
+    "rows_of",
     "set_threads",
     "svds",
     "theory",

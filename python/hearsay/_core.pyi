@@ -74,6 +74,17 @@ def pca_dense(
     callback: _Callback,
     weights: _Array | None = None,
 ) -> _Result: ...
+def pca_rows(
+    source: Any,
+    rows: int,
+    cols: int,
+    options: _Options,
+    center: bool,
+    noise: Noise | None,
+    start: _Array | None,
+    callback: _Callback,
+    weights: _Array | None = None,
+) -> _Result: ...
 def pca_sparse(
     row_start: _Longs,
     columns: _Ints,

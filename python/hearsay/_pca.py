@@ -19,6 +19,7 @@ from hearsay._errors import DataError, InvalidArgument
 from hearsay._options import Options, in_python_words, option_texts, seed_from
 from hearsay._progress import watching
 from hearsay._result import Callback, Info, info_from
+from hearsay._rows import SourceOfRows, is_row_source
 from hearsay._stream import Arriving, Stream, row_blocks
 from hearsay._warnings import ConvergenceWarning, warn_unless_converged
 from hearsay.noise import NoiseLike, as_asked
@@ -52,6 +53,10 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         Missing entries follow ``missing``: a row that "drop-rows" leaves out has NaN for its coordinates.
         """
         check_is_fitted(self)
+        if is_row_source(X):
+            source = SourceOfRows(X, self.missing != "refuse")
+            parts = [self.transform(rows) for rows in source]
+            return np.vstack(parts) if parts else np.empty((0, self._n_features_out))
         finite: Any = True if self.missing == "refuse" else "allow-nan"
         X = validate_data(self, X, accept_sparse=("csr", "csc"), dtype=FLOATS, ensure_all_finite=finite, reset=False)
         components = (self.components_ / self._deviations()).astype(X.dtype, copy=False)
@@ -305,15 +310,11 @@ class PCA(LinearProjection):
 
         A row of weight 2 counts as two rows, one of weight 0 not at all: the mean is weighted, and the covariance is
         divided by the sum of the weights less one, which must be positive. None is negative.
+
+        X may be any object with ``shape`` and ``blocks()`` (``hearsay.RowSource``): its rows are read pass by pass and
+        never held, in double precision.
         """
-        X = validate_data(
-            self,
-            X,
-            accept_sparse=("csr", "csc"),
-            dtype=FLOATS,
-            ensure_all_finite=False,  # the core looks, in the pass that finds the mean
-            ensure_min_samples=2 if self.center else 1,
-        )
+        X = self._samples_in(X)
         for stream in ("_stream", "_arriving", "sin_theta_bar_", "drift_"):
             if hasattr(self, stream):
                 delattr(self, stream)
@@ -332,6 +333,8 @@ class PCA(LinearProjection):
             while not self._rule_of_the_core() and self._wants_more(made, limit):
                 made = self._solve(X, min(limit, 2 * made["vectors"].shape[1]), made["vectors"], self.batch, weights)
         except DataError:
+            if isinstance(X, SourceOfRows):
+                raise
             assert_all_finite(X, allow_nan=self.missing != "refuse", estimator_name="PCA", input_name="X")
             raise
         rank = made["vectors"].shape[1] if self._rule_of_the_core() else self._share_rank(made)
@@ -339,6 +342,31 @@ class PCA(LinearProjection):
         self._keep(made, rank, samples=X.shape[0] - dropped, limit=min(rows - dropped, X.shape[1]))
         warn_unless_converged(self.info_)
         return self
+
+    def _samples_in(self, X: Any) -> Any:
+        if is_row_source(X):
+            source = SourceOfRows(X, self.missing != "refuse")
+            least = 2 if self.center else 1
+            if source.shape[0] < least or source.shape[1] < 1:
+                raise InvalidArgument(
+                    f"source: is of shape {source.shape}; it needs {least} rows and a column at least"
+                )
+            if self.precision not in ("auto", "double"):
+                raise InvalidArgument(
+                    f"precision = {self.precision!r}: rows that pass by are solved in double precision"
+                )
+            self.n_features_in_ = source.shape[1]
+            if hasattr(self, "feature_names_in_"):
+                del self.feature_names_in_
+            return source
+        return validate_data(
+            self,
+            X,
+            accept_sparse=("csr", "csc"),
+            dtype=FLOATS,
+            ensure_all_finite=False,  # the core looks, in the pass that finds the mean
+            ensure_min_samples=2 if self.center else 1,
+        )
 
     def partial_fit(self, X: Any, y: Any = None) -> PCA:
         """Takes in more rows of a stream and finds the components of all rows seen so far.
@@ -504,13 +532,17 @@ class PCA(LinearProjection):
             center = bool(self.center)
             start = None if start is None else np.ascontiguousarray(start, dtype=dtype)
             with watching(self.callback, self.verbose, tolerance, "PCA") as watch:
-                if sp.issparse(X):
+                if isinstance(X, SourceOfRows):
+                    made = _core.pca_rows(X, *X.shape, options, center, model, start, watch, weights)
+                elif sp.issparse(X):
                     made = _core.pca_sparse(
                         *compressed_rows(X, dtype), options, center, wished_accuracy, model, start, watch, weights
                     )
                 else:
                     rows = rows_in_place(X, dtype)
                     made = _core.pca_dense(rows, options, center, wished_accuracy, model, start, watch, weights)
+        if isinstance(X, SourceOfRows) and not made["total_variance"] > 0:
+            made["total_variance"] = float(scaled(np.float64(X.total_variance(center)), -made["exponent"]))
         made["info"] = info_from(made, tolerance, self.method, self.momentum, self.accuracy)
         return made
 

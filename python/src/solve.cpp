@@ -286,6 +286,83 @@ nb::dict pca_sparse(const VectorIn<std::int64_t>& row_start, const VectorIn<std:
   return analyse<S>(data.view(), pca_settings(options, center, wished_accuracy, weights), asked, start);
 }
 
+// Rows that an object of Python's hands over, pass by pass: begin(), then next() until it gives None. Other threads
+// than the caller's may read.
+class PythonRows final : public RowSource<double> {
+ public:
+  PythonRows(nb::object source, Index rows, Index cols, Watcher& watch)
+      : source_(std::move(source)), rows_(rows), cols_(cols), watch_(&watch) {}
+
+  Index cols() const override { return cols_; }
+  std::optional<Index> rows() const override { return rows_; }
+  std::string name() const override { return "source"; }
+
+  void rewind() override {
+    const nb::gil_scoped_acquire gil;
+    block_.reset();
+    used_ = handed_on_ = 0;
+    source_.attr("begin")();
+  }
+
+  Index read(BlockView<double> out) override {
+    Index filled = 0;
+    while (filled < out.rows()) {
+      if (used_ == held() && !next_block()) break;
+      const Index count = std::min(out.rows() - filled, held() - used_);
+      out.middleRows(filled, count) = borrowed<double>(*block_).middleRows(used_, count);
+      used_ += count;
+      filled += count;
+      handed_on_ += count;
+    }
+    return filled;
+  }
+
+ private:
+  Index held() const { return block_ ? static_cast<Index>(block_->shape(0)) : 0; }
+
+  // Where Ctrl-C broke into it the pass is begun again, and goes on with the rows that are due.
+  bool next_block() {
+    const nb::gil_scoped_acquire gil;
+    bool again = false;
+    Index left_out = 0;
+    const nb::object found = watch_->through_interrupt([&] {
+      if (again) {
+        source_.attr("begin")();
+        left_out = handed_on_;
+      }
+      again = true;
+      nb::object rows = source_.attr("next")();
+      for (; left_out > 0 && !rows.is_none(); rows = source_.attr("next")()) {
+        const auto count = static_cast<Index>(nb::cast<MatrixIn<double>>(rows, false).shape(0));
+        if (count > left_out) break;
+        left_out -= count;
+      }
+      return rows;
+    });
+    block_.reset();
+    used_ = 0;
+    if (found.is_none()) return false;
+    block_ = nb::cast<MatrixIn<double>>(found, false);
+    used_ = left_out;
+    return true;
+  }
+
+  nb::object source_;
+  Index rows_, cols_;
+  Watcher* watch_;
+  std::optional<MatrixIn<double>> block_;
+  Index used_ = 0, handed_on_ = 0;  // of the block; of the pass
+};
+
+nb::dict pca_rows(nb::object source, Index rows, Index cols, const Options& options, bool center, const Noise* noise,
+                  const Given<double>& start, nb::object callback, const WeightsIn& weights) {
+  Asked asked(options, noise, std::move(callback));
+  asked.request.start = in_double<double>(start);
+  PythonRows data(std::move(source), rows, cols, asked.watch);
+  const PcaSettings settings = pca_settings(options, center, std::nullopt, weights);
+  return dictionary(unlocked([&] { return solve_pca(data, asked.request, settings); }), asked.watch);
+}
+
 // Rows that arrive, and what is known of them so far.
 ArrivingOptions arriving_options(const Options& options, bool center) {
   const PowerOptions power = settings_from(options).power;
@@ -556,6 +633,9 @@ void bind_solve(nb::module_& m) {
   bind_function("eigs_function_single", float{});
   m.def("embed", &embed, arg("nodes"), arg("edges").noconvert(), arg("weights").noconvert().none(), arg("options"),
         arg("noise").none(), arg("callback").none());
+  m.def("pca_rows", &pca_rows, nb::arg("source"), nb::arg("rows"), nb::arg("cols"), nb::arg("options"),
+        nb::arg("center"), nb::arg("noise").none(), nb::arg("start").noconvert().none(), nb::arg("callback").none(),
+        nb::arg("weights").noconvert().none() = nb::none());
 }
 
 }  // namespace hearsay::python
