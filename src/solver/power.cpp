@@ -29,6 +29,7 @@
 #include "solver/filter.hpp"
 #include "solver/judge.hpp"
 #include "solver/power.hpp"
+#include "solver/recurrence.hpp"
 #include "solver/savings.hpp"
 #include "solver/scale.hpp"
 #include "solver/tuning.hpp"
@@ -38,11 +39,7 @@ namespace hearsay {
 namespace {
 
 using detail::PowerRun;
-
-// What is damped, and how: Y_{t+1} = (A - shift I) X_t - beta X_{t-1} R_t^{-1}.
-struct Recurrence {
-  double edge = 0, shift = 0, beta = 0;
-};
+using detail::Recurrence;
 
 template <class S>
 class PowerIteration {
@@ -121,10 +118,7 @@ class PowerIteration {
 
   // ---- Momentum
 
-  Recurrence damping(double b) const {
-    if (run_.plan.damping == Damping::centred) return {.edge = b, .shift = b / 2, .beta = b * b / 16};
-    return {.edge = b, .shift = 0, .beta = b * b / 4};
-  }
+  Recurrence damping(double b) const { return detail::damped_below(b, run_.plan.damping); }
 
   double edge(const Small<S>& H, const Vector<S>& theta) const {
     if (run_.cooling()) return 0;
