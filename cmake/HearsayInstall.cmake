@@ -95,6 +95,8 @@ else()
   list(APPEND headers_left_out PATTERN "hearsay/grpc.hpp" EXCLUDE)
 endif()
 
+list(APPEND headers_left_out PATTERN "hearsay/cuda.hpp" EXCLUDE)  # hearsay::cuda is for the programs of this build
+
 install(DIRECTORY include/hearsay DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp" ${headers_left_out})
 install(FILES ${PROJECT_BINARY_DIR}/include/hearsay/version.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hearsay)
 if(HEARSAY_BUILD_APPS)
