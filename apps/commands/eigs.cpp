@@ -1,5 +1,6 @@
 // hearsay eigs: eigenvectors of a symmetric matrix, from either end of its spectrum or both.
 #include "commands/commands.hpp"
+#include "commands/device.hpp"
 #include "commands/solve.hpp"
 #include "files/convert.hpp"
 #include "files/delivery.hpp"
@@ -28,9 +29,11 @@ Solution<double> solve_as_asked(const Job& job, const Matrix& matrix) {
 int run_eigs(Job job) {
   check(job);
   check_outputs(job);
+  const bool on_device = check_device(job);
   const io::Data data = load_symmetric(job.input);
   const Solution<double> outcome =
-      std::visit([&job](const auto& matrix) { return solve_as_asked(job, matrix); }, data.matrix);
+      on_device ? solve_on_device(job, data)
+                : std::visit([&job](const auto& matrix) { return solve_as_asked(job, matrix); }, data.matrix);
   const PowerResult<double>& result = outcome.power;
 
   Delivery delivery;
@@ -51,6 +54,7 @@ void add_eigs(CLI::App& root, Action& action) {
                .footer = "Examples:\n"
                          "  hearsay eigs kernel.npy -k 10 --psd --components vectors.npy\n"
                          "  hearsay eigs adjacency.mtx -k 5 --which LM\n"
+                         "  hearsay eigs kernel.npy -k 32 --psd --device cuda --accuracy 1e-6\n"
                          "  hearsay eigs laplacian.mtx.gz -k 20 --which SA --json result.json\n"
                          "  hearsay eigs kernel.npy -k 10 --noise gaussian:1e-3 --audit 0.05",
                .options = in_eigs},

@@ -9,6 +9,7 @@
 #include <Eigen/Core>
 
 #include "commands/commands.hpp"
+#include "commands/device.hpp"
 #include "commands/terminal.hpp"
 #include "files/inputs.hpp"
 #include "files/outputs.hpp"
@@ -44,6 +45,7 @@ int show_info(const std::filesystem::path& json_path) {
       {"threads", threads()},
       {"processor", processor()},
       {"memory_bytes", memory_bytes()},
+      {"devices", describe_devices()},
       {"eigen", fmt::format("{}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION)},
       {"data_directory", data_directory_or_reason()},
       {"workspace",
@@ -54,7 +56,8 @@ int show_info(const std::filesystem::path& json_path) {
   say(fmt::format("hearsay {}\n\n", version) + line("build", "{}, {}", text("compiler"), text("build_type")) +
       line("kernels", "{} (chosen for this processor)", text("kernels")) + line("threads", "{}", threads()) +
       line("processor", "{}", text("processor")) +
-      line("memory", "{:.1f} GB", static_cast<double>(memory_bytes()) / 1e9) + line("Eigen", "{}", text("eigen")) +
+      line("memory", "{:.1f} GB", static_cast<double>(memory_bytes()) / 1e9) +
+      line("devices", "{}", fmt::join(describe_devices(), "; ")) + line("Eigen", "{}", text("eigen")) +
       line("data", "{}", text("data_directory")) + line("workspace", "{}", text("workspace")));
   return done;
 }

@@ -10,6 +10,7 @@
 #include "commands/commands.hpp"
 #include "hearsay/decentralized_on_ranks.hpp"
 #include "hearsay/faults.hpp"
+#include "hearsay/ladder.hpp"
 #include "hearsay/options.hpp"
 
 namespace CLI {
@@ -41,6 +42,8 @@ struct Job {
   Missing missing = Missing::refuse;
   ColumnMatch columns = ColumnMatch::by_name;
   double shift = 0;
+  std::string device = "cpu";
+  ProductPrecision product_precision = ProductPrecision::automatic;
   double timeout = 600;
   Index block_rows = 1024;
   std::optional<double> audit;

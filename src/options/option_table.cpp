@@ -80,6 +80,17 @@ constexpr OptionRecord table[] = {
      "The arithmetic; mixed does in single precision what single precision can certify and the rest in double", solver,
      in_solves | in_svd},
 
+    {"device", "", "NAME", text, "cpu", "cpu|cuda|cuda:N",
+     "Where to compute: cuda is the first CUDA device, cuda:1 the second; for positive semidefinite matrices, to a "
+     "sine of "
+     "--accuracy (1e-4 by itself), where hearsay was built with CUDA",
+     solver, in_eigs},
+    {"product-precision", "", "NAME", choice, "auto", "auto|fp16|tf32|single|double",
+     "On a device: what products are made in; auto: the cheapest whose rounding allows the accuracy, and better ones "
+     "where "
+     "it does not",
+     solver, in_eigs},
+
     {"agents", "", "N", integer, "as many as there are shards", "at least 1", "Agents in the network", network,
      in_decentralized | in_plan},
     {"split", "", "RULE", text, "even", "even|contiguous|by-label|by-node|FILE",
