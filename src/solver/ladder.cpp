@@ -546,7 +546,7 @@ ProductPrecision product_precision(std::string_view text) {
   using enum ProductPrecision;
   for (const ProductPrecision precision : {automatic, fp16, tf32, single, full})
     if (text == name(precision)) return precision;
-  throw InvalidArgument(fmt::format("precision = {}: must be auto, fp16, tf32, single or double", text));
+  throw InvalidArgument(fmt::format("product-precision = {}: must be auto, fp16, tf32, single or double", text));
 }
 
 LadderResult climb(Engine& engine, const LadderOptions& options) { return Ladder(engine, options).run(); }
