@@ -157,6 +157,9 @@ struct DecentralizedHooks {
   /// lacks.
   const Block<double>* start = nullptr;
   Block<double>* latest = nullptr;  ///< is given the first local agent's answer after every iteration
+  /// After every gossip: signs drawn by the iteration, the same at every agent, times S_i - G_i, and the size of both.
+  /// Over all agents the first adds up to nothing but rounding, or a block was changed where no message showed it.
+  std::function<void(double off, double size)> witness = {};
   /// Every so many iterations keep() is given all that the run here needs to go on from there: bytes that mean
   /// something to the same agents of the same run alone. Only on a network that loses no message; 0: never.
   Index keep_every = 0;

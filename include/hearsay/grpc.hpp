@@ -72,6 +72,7 @@ class HEARSAY_API GrpcLinks final : public Links {
   std::span<const Index> neighbours() const override;
   bool send(Index peer, std::vector<std::byte> frame, double deadline) override;
   LinkEvent poll(double deadline) override;
+  bool any_thread() const override { return true; }
   double now() const override;
 
   /// Ends every link, after what was sent is on its way. Waits for that until the deadline; then there are no links.

@@ -12,7 +12,7 @@
 // error that names the agent and what happened there; unless agents that are gone are to be left out:
 //
 //   for (;;) try { net.set_standing(...); ...; break; }
-//     catch (const MembersChanged&) { const protocol::View& view = net.agree_on_members(); ... }
+//     catch (const MembersChanged&) { const protocol::View view = net.agree_on_members(); ... }
 //
 // From then on the network is that of the members: numbered from 0 in their order, with weights of their own.
 #pragma once
@@ -95,6 +95,13 @@ class HEARSAY_API LinkNetwork {
   const std::vector<Index>& members() const;  ///< who takes part, by the numbers they had at the start
   std::uint32_t epoch() const;                ///< zero while nobody was left out
 
+  /// Of each agent what it has to say for conservation: numbers that add up to nothing over all agents but for
+  /// rounding, and their size. They go along with the next rounds' blocks; once everyone has heard of all, a sum that
+  /// is something is a DataError, at all agents in the same round. Where there are too many agents for that, nothing
+  /// happens.
+  void bear_witness(double off, double size);
+  static constexpr Index most_witnesses = 64, witness_numbers = 2 * most_witnesses;
+
   /// What neighbours were told so far, and told this agent, where messages are rounded: the next ones are changes to
   /// it. Part of the state of a run that is to be taken up again, between two iterations.
   std::string told() const;
@@ -108,12 +115,12 @@ class HEARSAY_API LinkNetwork {
   std::uint64_t next_attempt() const;
   bool connected() const;
 
-  /// How far this agent is, for when members change.
+  /// How far this agent is, for when members change. Of no effect where they do already: what it is told then is over.
   void set_standing(const protocol::Standing& standing);
 
   /// After MembersChanged: waits until the members have agreed on who they are, and becomes their network. Throws
   /// LeftOut where this agent is not among enough. Where every member holds the same result nothing is left to be done.
-  const protocol::View& agree_on_members();
+  protocol::View agree_on_members();
 
   /// Another member has ended well: what this agent holds is the result of all.
   bool concluded() const;

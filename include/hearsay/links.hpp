@@ -46,6 +46,9 @@ class HEARSAY_API Links {
   /// The next event, waiting no longer than until the deadline (seconds of now()).
   virtual LinkEvent poll(double deadline) = 0;
 
+  /// Calls may come from more than one thread, one at a time: then this agent gives signs of life while it computes.
+  virtual bool any_thread() const { return false; }
+
   /// Seconds on a clock that never goes back. The protocol has no clock but this.
   virtual double now() const = 0;
 };

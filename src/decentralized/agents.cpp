@@ -290,6 +290,23 @@ double Agents::conservation_error() const {
   return scale > 0 ? (S_ - G_).colwise().sum().norm() / scale : 0;
 }
 
+std::pair<double, double> Agents::witness(std::uint64_t seed) const {
+  const auto S = S_.row(present_.front()), G = G_.row(present_.front());
+  double off = 0;
+  std::uint64_t signs = 0;
+  for (Index j = 0; j < S.cols(); ++j) {
+    if (j % 64 == 0) {  // splitmix64
+      seed += 0x9e3779b97f4a7c15ull;
+      signs = (seed ^ seed >> 30) * 0xbf58476d1ce4e5b9ull;
+      signs = (signs ^ signs >> 27) * 0x94d049bb133111ebull;
+      signs ^= signs >> 31;
+    }
+    const double apart = S(j) - G(j);
+    off += (signs >> (j % 64) & 1) != 0 ? apart : -apart;
+  }
+  return {off, S.norm() + G.norm()};
+}
+
 void Agents::require_sound_state() {
   const Index p = method_.p, k = method_.k;
   require_sound(p >= k && p <= method_.d && (method_.ritz ? p > k + 1 : p <= k + 1), "the number of columns");

@@ -8,6 +8,7 @@
 
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "hearsay/block.hpp"
@@ -99,6 +100,9 @@ class Agents {
 
   /// ||mean S_i - mean G_i||_F / ||mean G_i||_F, over the agents here and present.
   double conservation_error() const;
+
+  /// Random signs, the same at every agent, times S_i - G_i, and ||S_i|| + ||G_i||, of the first agent here.
+  std::pair<double, double> witness(std::uint64_t seed) const;
 
   /// All that the next step needs: see kept_state.hpp.
   template <class Archive>

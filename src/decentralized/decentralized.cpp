@@ -96,6 +96,10 @@ class Run {
       agents_.prepare(afresh);                                                                       // Z_i
       gossip(net_, pacing_.kind(), pacing_.rounds(), agents_.Z(), agents_.S(), votes_, workspace_);  // S_i
       rounds_since_vote_ += pacing_.rounds();
+      if (hooks_.witness && !agents_.present().empty()) {
+        const auto [off, size] = agents_.witness(options_.seed + static_cast<std::uint64_t>(t) * 0x10000);
+        hooks_.witness(off, size);
+      }
       if (method_.tracked && net_.local_agents() == net_.agents())
         conservation_error_ = std::max(conservation_error_, agents_.conservation_error());
       remember(agents_.advance(net_.unsent()));  // X_{i,t+1}, R_{i,t+1}

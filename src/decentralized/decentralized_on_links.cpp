@@ -44,6 +44,10 @@ void require_own_agent(std::span<const std::string> said, Index rank) {
 // The network's part of a state goes with the solver's, which is taken apart from it into `solver`.
 DecentralizedHooks with_network(LinkNetwork& net, const DecentralizedHooks& hooks, std::string& solver) {
   DecentralizedHooks both = hooks;
+  both.witness = [&net, &hooks](double off, double size) {
+    net.bear_witness(off, size);
+    if (hooks.witness) hooks.witness(off, size);
+  };
   if (hooks.keep)
     both.keep = [&net, &hooks](Index t, const std::string& state) {
       detail::ByteWriter writer;
@@ -76,7 +80,8 @@ LinkLimits link_limits(Index agents, Index dimension, const DecentralizedOptions
   const std::uint64_t votes = std::max({16 + p * (k + 1), d * k + k + 1, 4096 + 256 + k * (k + 1)});
   const std::uint64_t result = 8 * (d * k + 2 * k) + entry_bytes * static_cast<std::uint64_t>(options.max_iterations) +
                                16 * static_cast<std::uint64_t>(agents);
-  return {.largest_block = d * p + votes, .longest_words = room_for_text + room_for_name * d + 8 * d + result};
+  return {.largest_block = d * p + votes + LinkNetwork::witness_numbers,
+          .longest_words = room_for_text + room_for_name * d + 8 * d + result};
 }
 
 std::vector<std::string> align_columns(LinkNetwork& net, Shards& shards, ColumnMatch match) {

@@ -1,9 +1,11 @@
-#include "hearsay/link_network.hpp"
+#include "protocol/link_network_impl.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 #include <random>
@@ -28,9 +30,12 @@ namespace {
 // messages.
 enum BlockPlace : std::size_t { at_numbers = 0, at_votes = 8, at_reserved = 12, block_header = 16 };
 
-// In seconds. How long one waits before whoever wants to end the run is asked; and before a link that took nothing is
-// tried again, at first: twice as long each time.
-constexpr double slice = 0.2, first_retry = 0.001;
+// What gossip's rounding may make of a sum, relative: it stays below 1e-12 in thousands of rounds.
+constexpr double conserved = 1e-9;
+
+// In seconds. How long one waits before whoever wants to end the run is asked, and at most before a link that took
+// nothing is tried again: twice as long each time.
+constexpr double slice = 0.2;
 
 // Another agent failed, and this one heard of it.
 class AgentFailure : public CommunicationError {
@@ -64,62 +69,6 @@ Ending ending_of(const std::exception& error, Index self) {
 
 }  // namespace
 
-class LinkNetwork::Impl {
- public:
-  Impl(Links& links, GossipMatrix W, const LinkNetworkOptions& options);
-
-  void connect();
-  std::vector<std::string> gather_everywhere(const std::string& own, const std::string& what);
-  void mix(const MixStep& step, ConstBlockView<double> Z, ConstBlockView<double> Z_prev, BlockView<double> out,
-           BlockView<double> votes);
-  void run(const std::function<void()>& body);
-  const protocol::View& agree_on_members();
-  std::string told() const;
-  void set_told(std::string_view told);
-
-  Links* links_;
-  GossipMatrix whole_, W_;  // of everyone, and of those who take part
-  GossipSpectrum spectrum_;
-  LinkNetworkOptions options_;
-  Index self_;                                     // of everyone, as all that follow
-  std::vector<Index> members_;                     // who take part, ascending
-  std::vector<Index> everyone_near_, neighbours_;  // who was there at the start, and who takes part
-  std::uint32_t epoch_ = 0;
-  Session session_;
-  Traffic traffic_ = {};
-  Block<double> unsent_ = {};
-
-  Index place_of(Index agent) const {
-    return std::lower_bound(members_.begin(), members_.end(), agent) - members_.begin();
-  }
-
- private:
-  protocol::SessionOptions session_options() const;
-  std::optional<protocol::Exclusion> exclusion() const;
-  void take_rows();
-  void join_members();
-  void throw_change() const;
-  bool rounds() const { return options_.precision != MessagePrecision::real64; }
-  std::size_t bytes_each() const { return static_cast<std::size_t>(bytes_per_number(options_.precision)); }
-  std::span<const std::byte> write_message(ConstBlockView<double> Z, ConstBlockView<double> votes);
-  std::span<const std::byte> read_header(Index neighbour, Index numbers, Index votes) const;
-  void hear(Index neighbour, Index row, Index numbers, Index votes);
-  void push();
-  void step();
-  void ask_to_go_on();
-  void await_round();
-  void throw_failure() const;
-  void say_goodbye(const Ending& ending);
-
-  CsrMatrix<double> row_;       // of W, for this agent; columns: itself, then its neighbours
-  Block<double> heard_;         // blocks: its own, then its neighbours'; where messages are rounded, as told
-  Block<double> said_;          // votes, likewise
-  std::vector<double> change_;  // told in one message
-  std::vector<std::byte> message_;
-  double retry_ = first_retry;
-  double asked_ = 0;  // when
-};
-
 // ---- Setting up -----------------------------------------------------------------------------------------------------
 
 protocol::SessionOptions LinkNetwork::Impl::session_options() const {
@@ -132,6 +81,7 @@ protocol::SessionOptions LinkNetwork::Impl::session_options() const {
           .configuration = options_.configuration,
           .facts = options_.facts,
           .agreement_rounds = static_cast<std::uint64_t>(W_.diameter()),
+          .beats = links_->any_thread(),
           .largest_message =
               std::max<std::uint64_t>(block, protocol::largest_flood_message(W_.agents(), options_.longest_words)),
           .patience = options_.patience,
@@ -163,6 +113,8 @@ LinkNetwork::Impl::Impl(Links& links, GossipMatrix W, const LinkNetworkOptions& 
                       fmt::join(links.neighbours(), ", "), fmt::join(neighbours_, ", ")));
   std::iota(members_.begin(), members_.end(), Index{0});
   take_rows();
+  if (links_->any_thread() && !neighbours_.empty())
+    beats_ = std::jthread([this](const std::stop_token& stop) { beat(stop); });
 }
 
 // This agent's row of W; columns: itself, then its neighbours.
@@ -194,11 +146,13 @@ void LinkNetwork::Impl::join_members() {
   take_rows();
   heard_.resize(0, 0);
   unsent_.resize(0, 0);
+  witness_rounds_ = 0;
 }
 
 // ---- Driving the session --------------------------------------------------------------------------------------------
 
 void LinkNetwork::Impl::throw_failure() const {
+  if (trouble_) std::rethrow_exception(trouble_);
   const auto& failure = session_.failure();
   if (!failure) return;
   const bool here = failure->origin == self_;
@@ -214,7 +168,7 @@ void LinkNetwork::Impl::throw_change() const {
     throw MembersChanged("an agent is gone, or an edge: the others agree on who takes part");
 }
 
-const protocol::View& LinkNetwork::Impl::agree_on_members() {
+protocol::View LinkNetwork::Impl::agree_on_members() {
   throw_failure();
   while (session_.state() == Session::State::changing && !session_.concluded()) {
     step();
@@ -240,7 +194,12 @@ void LinkNetwork::Impl::step() {
   const double now = links_->now();
   const double wait = session_.nothing_to_send() ? slice : retry_;
   retry_ = std::min(slice, 2 * retry_);
-  LinkEvent event = links_->poll(std::min(session_.next_tick(), now + wait));
+  take(links_->poll(std::min(session_.next_tick(), now + wait)));
+  session_.tick(links_->now());
+  ask_to_go_on();
+}
+
+void LinkNetwork::Impl::take(LinkEvent event) {
   switch (event.kind) {
     case LinkEvent::Kind::frame:
       session_.received(event.peer, event.frame, links_->now());
@@ -254,8 +213,25 @@ void LinkNetwork::Impl::step() {
     case LinkEvent::Kind::idle:
       break;
   }
-  session_.tick(links_->now());
-  ask_to_go_on();
+}
+
+// So that an agent in a long product does not look like one that is gone, and takes part when members change.
+void LinkNetwork::Impl::beat(const std::stop_token& stop) {
+  const std::chrono::duration<double> pause(options_.patience.heartbeat / 2);
+  std::unique_lock lock(inside_);
+  while (!stop.stop_requested() && !trouble_) {
+    quiet_.wait_for(lock, stop, pause, [] { return false; });
+    if (stop.stop_requested()) return;
+    try {
+      for (LinkEvent event = links_->poll(links_->now()); event.kind != LinkEvent::Kind::idle;
+           event = links_->poll(links_->now()))
+        take(std::move(event));
+      session_.tick(links_->now());
+      push();
+    } catch (...) {
+      trouble_ = std::current_exception();
+    }
+  }
 }
 
 void LinkNetwork::Impl::ask_to_go_on() {
@@ -371,6 +347,15 @@ void LinkNetwork::Impl::hear(Index neighbour, Index row, Index numbers, Index vo
   if (rounds()) heard_.row(row) += Eigen::Map<const Eigen::RowVectorXd>(change_.data(), numbers);
 }
 
+// With what the witnesses have said so far behind them.
+Index LinkNetwork::Impl::cast_votes(ConstBlockView<double> votes) {
+  const Index witnesses = witness_rounds_ > 0 ? witnesses_.cols() : 0;
+  cast_.resize(1, votes.cols() + witnesses);
+  cast_.leftCols(votes.cols()) = votes;
+  if (witnesses > 0) cast_.rightCols(witnesses) = witnesses_;
+  return cast_.cols();
+}
+
 // The sums of LocalNetwork: see mixing.hpp for its part.
 void LinkNetwork::Impl::mix(const MixStep& step, ConstBlockView<double> Z, ConstBlockView<double> Z_prev,
                             BlockView<double> out, BlockView<double> votes) {
@@ -382,23 +367,47 @@ void LinkNetwork::Impl::mix(const MixStep& step, ConstBlockView<double> Z, Const
     unsent_.setZero(rounds() ? 1 : 0, rounds() ? numbers : 0);
   }
   throw_change();
-  session_.begin_round(FrameKind::block, write_message(Z, votes), links_->now());
+  const Index cast = cast_votes(votes);
+  session_.begin_round(FrameKind::block, write_message(Z, cast_), links_->now());
   push();
   if (numbers > 0 && rounds())
     tell(options_.precision, Z, heard_.topRows(1), unsent_);
   else if (numbers > 0)
     heard_.row(0) = Z.row(0);
   await_round();
-  said_.resize(row_.cols, votes.cols());
-  if (votes.cols() > 0) said_.row(0) = votes.row(0);
-  for (std::size_t i = 0; i < neighbours_.size(); ++i)
-    hear(neighbours_[i], 1 + static_cast<Index>(i), numbers, votes.cols());
+  said_.resize(row_.cols, cast);
+  if (cast > 0) said_.row(0) = cast_.row(0);
+  for (std::size_t i = 0; i < neighbours_.size(); ++i) hear(neighbours_[i], 1 + static_cast<Index>(i), numbers, cast);
   if (numbers > 0) {
     detail::mix_rows(row_, step, heard_, Z_prev, out);
     if (rounds()) out += (step.mixed + step.self) * unsent_;
   }
-  detail::each_in_row(row_, 0, [&](Index j, double) { votes.row(0) = votes.row(0).cwiseMax(said_.row(j)); });
+  detail::each_in_row(row_, 0, [&](Index j, double) { cast_.row(0) = cast_.row(0).cwiseMax(said_.row(j)); });
+  votes = cast_.leftCols(votes.cols());
+  if (witness_rounds_ > 0) hear_witnesses();
   traffic_.add_round(2 * W_.edges(), numbers * bytes_per_number(options_.precision), votes.cols());
+}
+
+// Who has said nothing yet loses every maximum.
+void LinkNetwork::Impl::bear_witness(double off, double size) {
+  if (witness_rounds_ > 0 || W_.agents() < 2 || W_.agents() > most_witnesses) return;
+  witnesses_.setConstant(1, 2 * W_.agents(), -std::numeric_limits<double>::infinity());
+  witnesses_(0, 2 * place_of(self_)) = off;
+  witnesses_(0, 2 * place_of(self_) + 1) = size;
+  witness_rounds_ = W_.diameter();
+}
+
+// Everyone adds up the same numbers in the same order.
+void LinkNetwork::Impl::hear_witnesses() {
+  witnesses_ = cast_.rightCols(witnesses_.cols());
+  if (--witness_rounds_ > 0) return;
+  double off = 0, size = 0;
+  for (Index i = 0; i < W_.agents(); ++i) off += witnesses_(0, 2 * i), size += witnesses_(0, 2 * i + 1);
+  if (!(std::abs(off) <= conserved * size))
+    throw DataError(
+        fmt::format("the blocks of all agents do not add up to what they were made of: they are off by {:.3g} of "
+                    "{:.3g}, and rounding is below {:.0e} of it; an agent's memory or a message was changed",
+                    off, size, conserved));
 }
 
 std::string LinkNetwork::Impl::told() const {
@@ -429,6 +438,7 @@ void LinkNetwork::Impl::set_told(std::string_view told) {
 
 // Every neighbour that can be reached hears of it; of a run that ended well, each waits for the others' word.
 void LinkNetwork::Impl::say_goodbye(const Ending& ending) {
+  const Inside inside(*this);
   session_.leave(ending);
   const double until = links_->now() + std::max(options_.patience.link, slice);
   const bool well = !ending.failed();
@@ -451,61 +461,5 @@ void LinkNetwork::Impl::run(const std::function<void()>& body) {
   }
   say_goodbye({.origin = self_});
 }
-
-// ---- The network, as users see it -----------------------------------------------------------------------------------
-
-LinkNetwork::LinkNetwork(Links& links, GossipMatrix W, const LinkNetworkOptions& options)
-    : impl_(std::make_unique<Impl>(links, std::move(W), options)) {}
-LinkNetwork::~LinkNetwork() = default;
-
-Index LinkNetwork::agents() const { return impl_->W_.agents(); }
-Index LinkNetwork::self() const { return impl_->place_of(impl_->self_); }
-Index LinkNetwork::diameter() const { return impl_->W_.diameter(); }
-const GossipSpectrum& LinkNetwork::spectrum() const { return impl_->spectrum_; }
-const Traffic& LinkNetwork::traffic() const { return impl_->traffic_; }
-ConstBlockView<double> LinkNetwork::unsent() const { return impl_->unsent_; }
-const GossipMatrix& LinkNetwork::gossip_matrix() const { return impl_->W_; }
-std::uint64_t LinkNetwork::run_id() const { return impl_->session_.run(); }
-std::string LinkNetwork::name_of(Index agent) const { return impl_->session_.name_of(agent); }
-
-std::vector<protocol::PeerCounts> LinkNetwork::links() const {
-  std::vector<protocol::PeerCounts> counts;
-  for (const Index neighbour : impl_->everyone_near_) counts.push_back(impl_->session_.counts(neighbour));
-  return counts;
-}
-
-const std::vector<Index>& LinkNetwork::members() const { return impl_->members_; }
-std::uint32_t LinkNetwork::epoch() const { return impl_->epoch_; }
-bool LinkNetwork::concluded() const { return impl_->session_.concluded(); }
-
-bool LinkNetwork::neighbour_finished() const {
-  return std::any_of(impl_->everyone_near_.begin(), impl_->everyone_near_.end(), [&](Index neighbour) {
-    const auto& said = impl_->session_.farewell_of(neighbour);
-    return said && !said->failed();
-  });
-}
-
-std::uint64_t LinkNetwork::next_attempt() const { return impl_->session_.next_attempt(); }
-bool LinkNetwork::connected() const { return impl_->session_.run_known(); }
-
-std::string LinkNetwork::told() const { return impl_->told(); }
-void LinkNetwork::set_told(std::string_view told) { impl_->set_told(told); }
-
-void LinkNetwork::set_standing(const protocol::Standing& standing) { impl_->session_.set_standing(standing); }
-
-const protocol::View& LinkNetwork::agree_on_members() { return impl_->agree_on_members(); }
-
-void LinkNetwork::connect() { impl_->connect(); }
-
-std::vector<std::string> LinkNetwork::gather_everywhere(const std::string& own, const std::string& what) {
-  return impl_->gather_everywhere(own, what);
-}
-
-void LinkNetwork::mix(const MixStep& step, ConstBlockView<double> Z, ConstBlockView<double> Z_prev,
-                      BlockView<double> out, BlockView<double> votes) {
-  impl_->mix(step, Z, Z_prev, out, votes);
-}
-
-void LinkNetwork::run(const std::function<void()>& body) { impl_->run(body); }
 
 }  // namespace hearsay

@@ -28,6 +28,13 @@ constexpr std::uint64_t largest_greeting = chunk_bytes;
 // A peer that was heard of so many heartbeats ago is alive.
 constexpr double alive = 4;
 
+// Times the patience of a round: for one that is there and does not come, for one that computes, and the least for one
+// that is silent though it always gives signs of life.
+constexpr double waits_itself = 2, slow = 10, shortest_silence = 0.25;
+
+// What a heartbeat says.
+constexpr unsigned says_computes = 1, says_beats = 2;
+
 std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
@@ -214,6 +221,7 @@ void Session::closed(Index agent, const std::string& reason, double now) {
 
 void Session::received(Index agent, std::span<const std::byte> bytes, double now) {
   Peer& from = peer(agent);
+  if (from.beats && !from.gone) from.arrivals.add(now - from.heard_at);
   ++from.counts.frames_received;
   from.counts.bytes_received += static_cast<std::int64_t>(bytes.size());
   from.heard_at = now;
@@ -238,8 +246,7 @@ void Session::take(Peer& from, const Frame& frame, double now) {
     case FrameKind::farewell:
       return take_farewell(from, frame, now);
     case FrameKind::heartbeat:
-      if (from.nonce == 0 || frame.run != edge_id(from)) ++from.counts.foreign;
-      return;
+      return take_heartbeat(from, frame);
     case FrameKind::block:
     case FrameKind::gather:
       if (state_ == State::ended) return;
@@ -249,6 +256,18 @@ void Session::take(Peer& from, const Frame& frame, double now) {
     case FrameKind::members:
       return take_members(from, frame, now);
   }
+}
+
+void Session::take_heartbeat(Peer& from, const Frame& frame) {
+  if (from.nonce == 0 || frame.run != edge_id(from)) {
+    ++from.counts.foreign;
+    return;
+  }
+  const unsigned says = frame.payload.size() == 1 ? std::to_integer<unsigned>(frame.payload.front()) : ~0u;
+  if (says > (says_computes | says_beats) || frame.message_bytes != 1)
+    throw CommunicationError(fmt::format("a heartbeat of {} bytes: must be one, of 0 to 3", frame.message_bytes));
+  from.computes = (says & says_computes) != 0;
+  from.beats = (says & says_beats) != 0;
 }
 
 // A hello that repeats our nonce was written in this run. One that does not may be its writer's first, or a copy from
@@ -381,6 +400,7 @@ void Session::take_round(Peer& from, const Frame& frame, double now) {
     return;
   }
   const bool before = message.whole();
+  from.computes = false;
   if (!message.add(frame))
     ++from.counts.duplicates;
   else if (message.whole() && !before)
@@ -466,11 +486,17 @@ std::span<const std::byte> Session::heard(Index agent) const { return peer(agent
 // met.
 double Session::limit_for(const Peer& from) const {
   const Patience& patience = options_.patience;
-  const double silent = std::max(round_began_ + patience.round, from.heard_at + alive * patience.heartbeat);
+  const double silent = std::max(round_began_ + quiet_limit(from), from.heard_at + alive * patience.heartbeat);
   const bool agreeing = epoch_ == 0 && begun_ <= options_.agreement_rounds;
   const double last = agreeing ? std::max(round_began_, started_ + 2 * patience.greeting) + patience.round
-                               : round_began_ + 2 * patience.round;
+                               : round_began_ + (from.computes ? slow : waits_itself) * patience.round;
   return std::min(silent, last);
+}
+
+// Of who gives signs of life whatever it does, silence tells much sooner.
+double Session::quiet_limit(const Peer& from) const {
+  const double longest = options_.patience.round;
+  return from.beats ? std::clamp(from.arrivals.usual(), shortest_silence * longest, longest) : longest;
 }
 
 // Someone whose message of this round will not come any more.
@@ -514,10 +540,11 @@ void Session::tick(double now) {
   if (state_ == State::talking) look_for_missing(now);
   if (state_ == State::changing) look_for_members(now);
   if (state_ == State::ended) return;
+  const std::byte says[] = {std::byte((computes_ ? says_computes : 0) | (options_.beats ? says_beats : 0))};
   for (Peer& to : peers_)
     if (!to.cut && to.nonce != 0 && !to.gone && !to.farewell && to.queue.empty() &&
         now >= to.sent_at + options_.patience.heartbeat)
-      queue(to, about(FrameKind::heartbeat, edge_id(to)), {});
+      queue(to, about(FrameKind::heartbeat, edge_id(to)), says);
 }
 
 double Session::next_tick() const {

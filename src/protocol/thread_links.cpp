@@ -100,6 +100,7 @@ class ThreadLinks final : public Links {
     return exchange_->send(self_, peer, std::move(frame), deadline);
   }
   LinkEvent poll(double deadline) override { return exchange_->poll(self_, deadline); }
+  bool any_thread() const override { return true; }
   double now() const override { return exchange_->now(); }
 
  private:

@@ -181,7 +181,7 @@ void AgentRun::confirm() {
 bool AgentRun::settle() {
   const std::vector<Index> before = net_.members();
   resume_.clear();
-  const protocol::View& view = net_.agree_on_members();
+  const protocol::View view = net_.agree_on_members();
   if (net_.concluded()) return true;
   if (view.everyone_holds()) {
     for (const Index agent : without(before, view.members)) gone_.push_back(agent);

@@ -29,6 +29,7 @@
 
 #include "hearsay/block.hpp"
 #include "hearsay/export.hpp"
+#include "hearsay/protocol/arrivals.hpp"
 #include "hearsay/protocol/frame.hpp"
 #include "hearsay/protocol/membership.hpp"
 #include "hearsay/transport.hpp"
@@ -39,12 +40,13 @@ namespace hearsay::protocol {
 struct Patience {
   /// Until all neighbours have said hello; those who have are then waited for until their own neighbours have too.
   double greeting = 60;
-  /// For a neighbour's message of a round, from when this agent sent its own; well above what the longest product or
-  /// reading takes anywhere. One that is silent is waited for that long, one whose heartbeats come twice as long: it
-  /// may be waiting itself, and whoever knows for whom tells.
+  /// For a neighbour's message of a round, from when this agent sent its own. One that is silent is waited for that
+  /// long at most, or less where it gives signs of life whatever it computes: as long as its frames were ever apart,
+  /// and a good deal more, but a quarter of this at least. One whose heartbeats come is waited for twice as long: it
+  /// may be waiting itself, and whoever knows for whom tells. One that says that it computes, ten times as long.
   double round = 60;
   double link = 10;      ///< that a link may be gone during a run
-  double heartbeat = 1;  ///< between two signs of life, while one waits
+  double heartbeat = 1;  ///< between two signs of life
 };
 
 /// How a run ended at an agent.
@@ -80,6 +82,7 @@ struct SessionOptions {
   std::uint64_t configuration = 0;          ///< its digest
   std::vector<Fact> facts = {};             ///< what must be the same at both ends of an edge
   std::uint64_t agreement_rounds = 0;       ///< after which the run's id is known: the diameter of the graph
+  bool beats = false;                       ///< gives signs of life while it computes, too
   std::uint64_t largest_message = 1 << 20;  ///< in bytes: a longer one is refused before memory is taken for it
   Patience patience = {};
   std::optional<Exclusion> exclusion = {};  ///< none: an agent that is gone ends the run
@@ -115,6 +118,9 @@ class HEARSAY_API Session {
   void received(Index peer, std::span<const std::byte> frame, double now);
   void opened(Index peer, double now);
   void closed(Index peer, const std::string& reason, double now);
+
+  /// The agent computes, or waits for its neighbours: they are told by its signs of life.
+  void set_computing(bool computes) { computes_ = computes; }
 
   /// Time has passed: deadlines, signs of life. next_tick() is when that has something to do.
   void tick(double now);
@@ -202,6 +208,8 @@ class HEARSAY_API Session {
     std::deque<Queued> queue = {};
     std::shared_ptr<const Frames> latest = {}, previous = {}, goodbye = {}, members = {};  // what it may need again
     double heard_at = 0, sent_at = 0;
+    bool computes = false, beats = false;  // as it said in its last sign of life
+    Arrivals arrivals = {};
     PeerCounts counts = {};
   };
 
@@ -233,6 +241,8 @@ class HEARSAY_API Session {
   void look_for_missing(double now);
   void look_for_greetings(double now);
   double limit_for(const Peer& peer) const;
+  double quiet_limit(const Peer& peer) const;
+  void take_heartbeat(Peer& from, const Frame& frame);
   void fail(Ending ending);
   void fail(const std::string& message, Ending::Kind kind = Ending::Kind::communication_error);
   void say_farewell(const Ending& ending);
@@ -240,6 +250,7 @@ class HEARSAY_API Session {
 
   SessionOptions options_;
   State state_ = State::greeting;
+  bool computes_ = false;
   std::vector<Peer> peers_;
   std::uint32_t epoch_ = 0;
   std::uint64_t run_ = 0;

@@ -1,6 +1,7 @@
 // Whatever happens to frames, links and agents: the answer is right, or every agent ends with a word that is true, and
 // nothing hangs. Time is simulated, so that deadlines are met at once.
 #include <gtest/gtest.h>
+#include <cstring>
 #include <hearsay/agent.hpp>
 #include <hearsay/random.hpp>
 
@@ -169,6 +170,30 @@ TEST(Federation, EndsEverywhereWhereAFrameIsNotWhatItShouldBe) {
       expect_words_everywhere(ended, {"agent 1 (leeds) sent a frame"});
       expect_in(ended.words[0], "agent 2 (oslo): agent 1");  // heard from its neighbour
     }
+}
+
+// A number of a block is another one, where no checksum shows it: an agent tells one neighbour what it does not tell
+// the rest, or its memory was changed. Residuals may look well all the same, for everyone then solves the same wrong
+// problem.
+TEST(Federation, EndsEverywhereWhereBlocksDoNotAddUp) {
+  std::size_t noticed = 0;
+  for (const std::int64_t number : {14, 15, 20, 21, 26}) {
+    const Ended ended = run_all(with_frame(number, [&](std::vector<std::byte>& bytes) {
+      protocol::Frame frame = protocol::frame_from(bytes, 1 << 20);
+      if (frame.kind != protocol::FrameKind::block || frame.payload.size() < 200) return;
+      std::vector<std::byte> payload(frame.payload.begin(), frame.payload.end());
+      double value = 0;
+      std::memcpy(&value, payload.data() + payload.size() - sizeof value, sizeof value);
+      value *= 1.001;
+      std::memcpy(payload.data() + payload.size() - sizeof value, &value, sizeof value);
+      frame.payload = payload;
+      bytes = protocol::to_bytes(frame);
+      ++noticed;
+    }));
+    if (noticed == 0) continue;
+    expect_words_everywhere(ended, {"the blocks of all agents do not add up to what they were made of"});
+  }
+  EXPECT_GE(noticed, 2U);
 }
 
 TEST(Federation, TakesFramesThatArriveTwiceOrMuchLaterAgain) {
