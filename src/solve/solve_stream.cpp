@@ -203,11 +203,13 @@ std::optional<Block<double>> start_of_window(RowSource<Stored>& source, const St
   const Index rows = std::min(static_cast<Index>(left / 3 / row), all / 10);
   if (rows < 8 * k) return std::nullopt;
   const Block<Stored> window = window_of<Stored>(source, rows, all);
-  const PcaOptions<Stored> options{
-      .power = {.rank = k, .tolerance = 1e-3, .seed = how.request.settings.power.seed, .certify = Certify::none},
-      .center = center,
-      .gram_bytes_limit = static_cast<std::int64_t>(left / 3)};
-  return Block<double>(pca<Stored>(window, options).power.block.template cast<double>());
+  const PcaOptions<Stored> options{.power = {.rank = std::min(2 * k, d),
+                                             .tolerance = 1e-3,
+                                             .seed = how.request.settings.power.seed,
+                                             .certify = Certify::none},
+                                   .center = center,
+                                   .gram_bytes_limit = static_cast<std::int64_t>(left / 3)};
+  return Block<double>(pca<Stored>(window, options).power.basis.template cast<double>());
 }
 
 template <class Stored>
