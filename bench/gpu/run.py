@@ -2,10 +2,12 @@
 
     python3 bench/gpu/run.py LIBRARY [SECTION ...] [--json FILE]
 
-LIBRARY is build/.../bench/gpu/libhearsay_gpu_bench.so. Sections: verbs, dense, big, deep, rungs, pca, sparse, seeds, certified, peers,
-bigpeers, pcapeers, sparsepeers. Every time is a median after warm-up, of a whole solve with what is made of the matrix; sines are against
-eigenvectors refined in double precision. Peers are tuned in hindsight: the cheapest setting that reaches the accuracy is timed.
+LIBRARY is build/.../bench/gpu/libhearsay_gpu_bench.so. Sections: verbs, dense, big, deep, rungs, pca, sparse, seeds,
+certified, peers, bigpeers, pcapeers, sparsepeers. Every time is a median after warm-up, of a whole solve with what is
+made of the matrix; sines are against eigenvectors refined in double precision. Peers are tuned in hindsight: the
+cheapest setting that reaches the accuracy is timed.
 """
+
 import ctypes
 import json
 import sys
@@ -28,9 +30,28 @@ class Library:
             ("bench_covariance", c.c_void_p, [c.c_void_p, c.c_long, c.c_long, c.c_int]),
             ("bench_sparse", c.c_void_p, [c.c_void_p, c.c_void_p, c.c_void_p, c.c_long, c.c_long, c.c_int]),
             ("bench_free", None, [c.c_void_p]),
-            ("bench_solve", c.c_void_p, [c.c_void_p, c.c_long, c.c_double, c.c_char_p, c.c_ulong, c.c_int, c.c_int, c.c_char_p, c.c_long,
-                                         c.POINTER(c.c_long), c.POINTER(c.c_int)]),
-            ("bench_certified", c.c_int, [c.c_void_p, c.c_long, c.c_double, c.c_ulong, c.c_void_p, c.c_char_p, c.c_long]),
+            (
+                "bench_solve",
+                c.c_void_p,
+                [
+                    c.c_void_p,
+                    c.c_long,
+                    c.c_double,
+                    c.c_char_p,
+                    c.c_ulong,
+                    c.c_int,
+                    c.c_int,
+                    c.c_char_p,
+                    c.c_long,
+                    c.POINTER(c.c_long),
+                    c.POINTER(c.c_int),
+                ],
+            ),
+            (
+                "bench_certified",
+                c.c_int,
+                [c.c_void_p, c.c_long, c.c_double, c.c_ulong, c.c_void_p, c.c_char_p, c.c_long],
+            ),
             ("bench_verb", c.c_double, [c.c_void_p, c.c_int, c.c_long, c.c_int, c.c_int]),
         ):
             function = getattr(self.lib, name)
@@ -58,20 +79,40 @@ class Engine:
         room = ctypes.create_string_buffer(1 << 14)
         columns, double = ctypes.c_long(), ctypes.c_int()
         torch.cuda.synchronize()
-        at = self.library.checked(self.library.lib.bench_solve(self.handle, k, accuracy, precision.encode(), seed, afresh, oversample, room, len(room),
-                                                               ctypes.byref(columns), ctypes.byref(double)))
+        at = self.library.checked(
+            self.library.lib.bench_solve(
+                self.handle,
+                k,
+                accuracy,
+                precision.encode(),
+                seed,
+                afresh,
+                oversample,
+                room,
+                len(room),
+                ctypes.byref(columns),
+                ctypes.byref(double),
+            )
+        )
         facts = json.loads(room.value)
         number = 8 if double.value else 4
 
         class Borrowed:
-            __cuda_array_interface__ = {"shape": (self.dim, columns.value), "typestr": f"<f{number}", "data": (at, False), "version": 3}
+            __cuda_array_interface__ = {
+                "shape": (self.dim, columns.value),
+                "typestr": f"<f{number}",
+                "data": (at, False),
+                "version": 3,
+            }
 
         return torch.as_tensor(Borrowed(), device=DEVICE)[:, :k].clone(), facts
 
     def certified(self, accuracy, k=K, seed=0):
         room = ctypes.create_string_buffer(1 << 14)
         basis = torch.empty(self.dim, k, dtype=torch.float64)
-        self.library.checked(self.library.lib.bench_certified(self.handle, k, accuracy, seed, basis.data_ptr(), room, len(room)))
+        self.library.checked(
+            self.library.lib.bench_certified(self.handle, k, accuracy, seed, basis.data_ptr(), room, len(room))
+        )
         return basis.to(DEVICE), json.loads(room.value)
 
     def verb(self, number, columns, in_double=False, times=20):
@@ -109,7 +150,7 @@ def transform(rows):
 
 
 def planted(values):
-    """Q diag(values) Q' of single precision, symmetric to the bit, Q = H D H with random signs D; and Q's first 128 columns."""
+    """Q diag(values) Q' of single precision, symmetric to the bit, with Q's first 128 columns; Q = H D H, random signs D."""
     d = len(values)
     generator = torch.Generator(device=DEVICE)
     generator.manual_seed(5)
@@ -182,11 +223,29 @@ def ours(results, label, engine, U, accuracy, times=11, **options):
     wrong = sum(1 for f, s in runs if f["status"] == "converged" and s > accuracy)
     milliseconds = median([f["ms"] for f, _ in runs])
     f = min((f for f, _ in runs), key=lambda f: abs(f["ms"] - milliseconds))
-    results.append({"what": label, "accuracy": accuracy, "ms": milliseconds, "sine": max(s for _, s in runs), "estimate": max(f["estimate"] for f, _ in runs),
-                    "least": min(f["estimate"] / s for f, s in runs), "wrong": wrong, "status": sorted({f["status"] for f, _ in runs}), "rungs": f["rungs"]})
-    rungs = "; ".join(f"{r['rung']}{'+' if r['corrects'] else ''}{' in double' if r['double'] else ''} {r['passes']}: {r['ms']:.3f} ms" for r in f["rungs"])
-    say(f"{label} {accuracy:g}: {milliseconds:.3f} ms, {sorted({f['status'] for f, _ in runs})}, sine at most {max(s for _, s in runs):.1e}, estimate "
-        f"{max(f['estimate'] for f, _ in runs):.1e}, estimate/sine at least {min(f['estimate'] / s for f, s in runs):.2f}, wrong words {wrong} | {rungs}")
+    results.append(
+        {
+            "what": label,
+            "accuracy": accuracy,
+            "ms": milliseconds,
+            "sine": max(s for _, s in runs),
+            "estimate": max(f["estimate"] for f, _ in runs),
+            "least": min(f["estimate"] / s for f, s in runs),
+            "wrong": wrong,
+            "status": sorted({f["status"] for f, _ in runs}),
+            "rungs": f["rungs"],
+        }
+    )
+    rungs = "; ".join(
+        f"{r['rung']}{'+' if r['corrects'] else ''}{' in double' if r['double'] else ''} {r['passes']}: "
+        f"{r['ms']:.3f} ms"
+        for r in f["rungs"]
+    )
+    say(
+        f"{label} {accuracy:g}: {milliseconds:.3f} ms, {sorted({f['status'] for f, _ in runs})}, "
+        f"sine at most {max(s for _, s in runs):.1e}, estimate {max(f['estimate'] for f, _ in runs):.1e}, "
+        f"estimate/sine at least {min(f['estimate'] / s for f, s in runs):.2f}, wrong words {wrong} | {rungs}"
+    )
     return milliseconds
 
 
@@ -205,7 +264,9 @@ def peer(results, label, U, candidates, accuracy, times=5):
                 function()
                 torch.cuda.synchronize()
                 took.append(1e3 * (time.perf_counter() - began))
-            results.append({"what": label, "accuracy": accuracy, "ms": median(took), "sine": reached, "setting": setting})
+            results.append(
+                {"what": label, "accuracy": accuracy, "ms": median(took), "sine": reached, "setting": setting}
+            )
             say(f"peer {label} {accuracy:g}: {median(took):.1f} ms, {setting}, sine {reached:.1e}")
             return
         except Exception as error:  # a peer that fails is a result
@@ -224,19 +285,47 @@ def eigsh(A, **options):
 
 def dense_peers(results, label, A, U, accuracy, times=5):
     tolerances = (1e-2, 1e-3) if accuracy > 1e-5 else (1e-3, 1e-4, 1e-6)
-    peer(results, f"{label}, cupy eigsh", U, [(f"tol {t:g}, ncv {n}", lambda t=t, n=n: eigsh(A, tol=t, ncv=n)) for t in tolerances for n in (80, 96, 128)], accuracy, times)
+    peer(
+        results,
+        f"{label}, cupy eigsh",
+        U,
+        [(f"tol {t:g}, ncv {n}", lambda t=t, n=n: eigsh(A, tol=t, ncv=n)) for t in tolerances for n in (80, 96, 128)],
+        accuracy,
+        times,
+    )
     iterations = (5, 6, 7, 8, 10, 14) if accuracy > 1e-5 else (9, 10, 12, 16)
-    peer(results, f"{label}, torch svd_lowrank", U,
-         [(f"q 64, niter {n}", lambda n=n: torch.svd_lowrank(A, q=64, niter=n)[0][:, :K]) for n in iterations], accuracy, times)
+    peer(
+        results,
+        f"{label}, torch svd_lowrank",
+        U,
+        [(f"q 64, niter {n}", lambda n=n: torch.svd_lowrank(A, q=64, niter=n)[0][:, :K]) for n in iterations],
+        accuracy,
+        times,
+    )
     if accuracy > 1e-5:
-        peer(results, f"{label}, torch lobpcg", U, [(f"niter {n}", lambda n=n: torch.lobpcg(A, k=K, niter=n, tol=1e-9)[1]) for n in (12, 24, 40)], accuracy, 3)
+        peer(
+            results,
+            f"{label}, torch lobpcg",
+            U,
+            [(f"niter {n}", lambda n=n: torch.lobpcg(A, k=K, niter=n, tol=1e-9)[1]) for n in (12, 24, 40)],
+            accuracy,
+            3,
+        )
     if accuracy > 1e-5 and A.shape[0] <= 20000:
         peer(results, f"{label}, torch eigh", U, [("all", lambda: torch.linalg.eigh(A)[1].flip(1)[:, :K])], accuracy, 1)
 
 
 # ---- Sections
 
-VERBS = ("product in fp16", "product in tf32", "product in single", "product in double", "gram", "combination and QR", "error of a product")
+VERBS = (
+    "product in fp16",
+    "product in tf32",
+    "product in single",
+    "product in double",
+    "gram",
+    "combination and QR",
+    "error of a product",
+)
 
 
 def verbs(library, results):
@@ -271,7 +360,13 @@ def with_dense(library, d, names, function, steps=14):
 
 
 def dense(library, results):
-    with_dense(library, 16384, ("1/i", "exp"), lambda label, A, U, engine: [ours(results, label, engine, U, e) for e in (1e-2, 1e-4, 1e-6, 1e-10)], 60)
+    with_dense(
+        library,
+        16384,
+        ("1/i", "exp"),
+        lambda label, A, U, engine: [ours(results, label, engine, U, e) for e in (1e-2, 1e-4, 1e-6, 1e-10)],
+        60,
+    )
 
 
 def rungs(library, results):
@@ -290,8 +385,19 @@ def certified(library, results):
             sines = [sine(U, V) for V, _ in runs]
             bounds = [f["bound"] for _, f in runs]
             milliseconds = median([f["ms"] for _, f in runs[1:]])
-            say(f"{label} certified {accuracy:g}: {milliseconds:.2f} ms, sine {max(sines):.1e}, bound {min(bounds):.1e} to {max(bounds):.1e}, {runs[0][1]['status']}")
-            results.append({"what": f"{label}, certified", "accuracy": accuracy, "ms": milliseconds, "sine": max(sines), "bound": max(bounds)})
+            say(
+                f"{label} certified {accuracy:g}: {milliseconds:.2f} ms, sine {max(sines):.1e}, "
+                f"bound {min(bounds):.1e} to {max(bounds):.1e}, {runs[0][1]['status']}"
+            )
+            results.append(
+                {
+                    "what": f"{label}, certified",
+                    "accuracy": accuracy,
+                    "ms": milliseconds,
+                    "sine": max(sines),
+                    "bound": max(bounds),
+                }
+            )
 
     with_dense(library, 16384, ("1/i", "exp"), each, 60)
 
@@ -299,11 +405,25 @@ def certified(library, results):
 def seeds(library, results):
     """100 seeds of every instance: no word may be wrong."""
     for name, d in (("1/i", 8192), ("exp", 8192), ("1/i", 2048), ("exp", 2048)):
-        with_dense(library, d, (name,), lambda label, A, U, engine: [ours(results, f"{label}, 100 seeds", engine, U, e, 100) for e in (1e-2, 1e-4, 1e-5, 1e-6, 1e-10)], 60)
+        with_dense(
+            library,
+            d,
+            (name,),
+            lambda label, A, U, engine: [
+                ours(results, f"{label}, 100 seeds", engine, U, e, 100) for e in (1e-2, 1e-4, 1e-5, 1e-6, 1e-10)
+            ],
+            60,
+        )
 
 
 def big(library, results):
-    with_dense(library, 65536, ("1/i",), lambda label, A, U, engine: [ours(results, label, engine, U, e, 5) for e in (1e-2, 1e-4, 1e-6)], 8)
+    with_dense(
+        library,
+        65536,
+        ("1/i",),
+        lambda label, A, U, engine: [ours(results, label, engine, U, e, 5) for e in (1e-2, 1e-4, 1e-6)],
+        8,
+    )
 
 
 def peers(library, results):
@@ -311,16 +431,48 @@ def peers(library, results):
         dense_peers(results, label, A, U, 1e-4)
         dense_peers(results, label, A, U, 1e-6, 3)
         wide = A.double()
-        peer(results, f"{label}, cupy eigsh in double", U, [(f"tol {t:g}, ncv {n}", lambda t=t, n=n: eigsh(wide, tol=t, ncv=n)) for t in (1e-6, 1e-8) for n in (80, 128)], 1e-10, 3)
-        peer(results, f"{label}, torch svd_lowrank in double", U, [(f"q 64, niter {n}", lambda n=n: torch.svd_lowrank(wide, q=64, niter=n)[0][:, :K]) for n in (16, 18, 22)], 1e-10, 3)
+        peer(
+            results,
+            f"{label}, cupy eigsh in double",
+            U,
+            [
+                (f"tol {t:g}, ncv {n}", lambda t=t, n=n: eigsh(wide, tol=t, ncv=n))
+                for t in (1e-6, 1e-8)
+                for n in (80, 128)
+            ],
+            1e-10,
+            3,
+        )
+        peer(
+            results,
+            f"{label}, torch svd_lowrank in double",
+            U,
+            [(f"q 64, niter {n}", lambda n=n: torch.svd_lowrank(wide, q=64, niter=n)[0][:, :K]) for n in (16, 18, 22)],
+            1e-10,
+            3,
+        )
 
     with_dense(library, 16384, ("1/i", "exp"), each, 60)
 
 
 def bigpeers(library, results):
     def each(label, A, U, engine):
-        peer(results, f"{label}, torch svd_lowrank", U, [(f"q 64, niter {n}", lambda n=n: torch.svd_lowrank(A, q=64, niter=n)[0][:, :K]) for n in (6, 7, 8)], 1e-4, 3)
-        peer(results, f"{label}, cupy eigsh", U, [(f"tol {t:g}, ncv {n}", lambda t=t, n=n: eigsh(A, tol=t, ncv=n)) for t in (1e-2, 1e-3) for n in (96,)], 1e-4, 1)
+        peer(
+            results,
+            f"{label}, torch svd_lowrank",
+            U,
+            [(f"q 64, niter {n}", lambda n=n: torch.svd_lowrank(A, q=64, niter=n)[0][:, :K]) for n in (6, 7, 8)],
+            1e-4,
+            3,
+        )
+        peer(
+            results,
+            f"{label}, cupy eigsh",
+            U,
+            [(f"tol {t:g}, ncv {n}", lambda t=t, n=n: eigsh(A, tol=t, ncv=n)) for t in (1e-2, 1e-3) for n in (96,)],
+            1e-4,
+            1,
+        )
 
     with_dense(library, 65536, ("1/i",), each, 8)
 
@@ -335,7 +487,11 @@ def tall(rows, d):
     M = torch.empty(rows, d, device=DEVICE)
     for r in range(0, rows, 50000):
         M[r : r + 50000] = torch.randn(min(50000, rows - r), d, device=DEVICE, generator=generator) @ B + 0.5
-    mean = M.double().mean(0) if rows * d < 10**9 else sum(M[r : r + 100000].double().sum(0) for r in range(0, rows, 100000)) / rows
+    mean = (
+        M.double().mean(0)
+        if rows * d < 10**9
+        else sum(M[r : r + 100000].double().sum(0) for r in range(0, rows, 100000)) / rows
+    )
     C = torch.zeros(d, d, dtype=torch.float64, device=DEVICE)
     for r in range(0, rows, 100000):
         part = M[r : r + 100000].double() - mean
@@ -353,27 +509,38 @@ def gram_and_eigh(M):
     return torch.linalg.eigh(C)[1].flip(1)[:, :K]
 
 
+def pca_of(library, results, rows, d, with_peers):
+    M, U = tall(rows, d)
+    label = f"PCA {rows} x {d}"
+
+    def whole(accuracy):
+        torch.cuda.synchronize()
+        began = time.perf_counter()
+        with Engine(library, library.lib.bench_covariance(M.data_ptr(), rows, d, 1), d) as engine:
+            V, facts = engine.solve(accuracy, afresh=False)
+            return V, facts, 1e3 * (time.perf_counter() - began)
+
+    whole(1e-4)
+    runs = [whole(1e-4) for _ in range(3)]
+    milliseconds = median([t for _, _, t in runs])
+    error = max(sine(U, V) for V, _, _ in runs)
+    facts = runs[0][1]
+    say(
+        f"{label}: {milliseconds:.2f} ms with mean, scale and memory, sine {error:.1e}, "
+        f"{facts['status']} estimate {facts['estimate']:.1e}, {facts['rungs']}"
+    )
+    results.append({"what": label, "accuracy": 1e-4, "ms": milliseconds, "sine": error, "rungs": facts["rungs"]})
+    if with_peers:
+        low_rank = [
+            (f"q 64, niter {n}", lambda n=n: torch.pca_lowrank(M, q=64, niter=n)[2][:, :K]) for n in (4, 5, 6, 8)
+        ]
+        peer(results, f"{label}, torch pca_lowrank", U, low_rank, 1e-4, 3)
+        peer(results, f"{label}, gram and eigh", U, [("single precision", lambda: gram_and_eigh(M))], 1e-4, 3)
+
+
 def pca(library, results, with_peers=False):
     for rows, d in ((1000000, 512), (1000000, 4096)):
-        M, U = tall(rows, d)
-        label = f"PCA {rows} x {d}"
-
-        def whole(accuracy):
-            torch.cuda.synchronize()
-            began = time.perf_counter()
-            with Engine(library, library.lib.bench_covariance(M.data_ptr(), rows, d, 1), d) as engine:
-                V, facts = engine.solve(accuracy, afresh=False)
-                return V, facts, 1e3 * (time.perf_counter() - began)
-
-        whole(1e-4)
-        runs = [whole(1e-4) for _ in range(3)]
-        say(f"{label}: {median([t for _, _, t in runs]):.2f} ms with mean, scale and memory, sine {max(sine(U, V) for V, _, _ in runs):.1e}, "
-            f"{runs[0][1]['status']} estimate {runs[0][1]['estimate']:.1e}, {runs[0][1]['rungs']}")
-        results.append({"what": label, "accuracy": 1e-4, "ms": median([t for _, _, t in runs]), "sine": max(sine(U, V) for V, _, _ in runs), "rungs": runs[0][1]["rungs"]})
-        if with_peers:
-            peer(results, f"{label}, torch pca_lowrank", U, [(f"q 64, niter {n}", lambda n=n: torch.pca_lowrank(M, q=64, niter=n)[2][:, :K]) for n in (4, 5, 6, 8)], 1e-4, 3)
-            peer(results, f"{label}, gram and eigh", U, [("single precision", lambda: gram_and_eigh(M))], 1e-4, 3)
-        del M, U
+        pca_of(library, results, rows, d, with_peers)
         torch.cuda.empty_cache()
 
 
@@ -393,7 +560,9 @@ def sparse(library, results, with_peers=False):
     low = ((block / 60.0) ** 2 * n).astype(cupy.int64)
     high = cupy.minimum((((block + 1) / 60.0) ** 2 * n).astype(cupy.int64), n)
     inside = generator.random(entries) < 0.6 + 0.006 * block
-    j = cupy.where(inside, low + (generator.random(entries) * (high - low)).astype(cupy.int64), generator.integers(0, n, entries)).astype(cupy.int32)
+    j = cupy.where(
+        inside, low + (generator.random(entries) * (high - low)).astype(cupy.int64), generator.integers(0, n, entries)
+    ).astype(cupy.int32)
     A = matrices.coo_matrix((cupy.ones(entries, dtype=cupy.float32), (i, j)), shape=(n, n)).tocsr()
     A = (A + A.T).tocsr()
     degree = cupy.maximum(cupy.asarray(A.sum(axis=1)).ravel(), 1)
@@ -404,16 +573,35 @@ def sparse(library, results, with_peers=False):
     start, columns, values = A.indptr.get().astype("int64"), A.indices.get().astype("int32"), A.data.get()
     handle = library.lib.bench_sparse(start.ctypes.data, columns.ctypes.data, values.ctypes.data, n, len(values), 1)
     with Engine(library, handle, n) as engine:
-        say(f"sparse {n} nodes, {len(values)} entries: " + "; ".join(f"{VERBS[v]} p {p} {engine.verb(v, p, times=5):.3f} ms" for p in (32, 64) for v in (0, 2, 4, 5)))
+        say(
+            f"sparse {n} nodes, {len(values)} entries: "
+            + "; ".join(f"{VERBS[v]} p {p} {engine.verb(v, p, times=5):.3f} ms" for p in (32, 64) for v in (0, 2, 4, 5))
+        )
         V, facts = engine.solve(1e-4, k=k, afresh=False)
         V, facts = engine.solve(1e-4, k=k, seed=1, afresh=False)
         exact, truth = engine.solve(1e-8, k=k, precision="double", seed=2, afresh=False)
-        say(f"sparse: {facts['ms']:.1f} ms, {facts['status']}, estimate {facts['estimate']:.1e}, sine {sine(exact, V):.1e}, {facts['rungs']}; reference {truth['status']} {truth['estimate']:.1e}")
-        results.append({"what": "sparse", "accuracy": 1e-4, "ms": facts["ms"], "sine": sine(exact, V), "rungs": facts["rungs"]})
+        say(
+            f"sparse: {facts['ms']:.1f} ms, {facts['status']}, estimate {facts['estimate']:.1e}, "
+            f"sine {sine(exact, V):.1e}, {facts['rungs']}; reference {truth['status']} {truth['estimate']:.1e}"
+        )
+        results.append(
+            {"what": "sparse", "accuracy": 1e-4, "ms": facts["ms"], "sine": sine(exact, V), "rungs": facts["rungs"]}
+        )
         if with_peers:
             import cupyx.scipy.sparse.linalg as linalg
 
-            peer(results, "sparse, cupy eigsh", exact, [(f"tol {t:g}, ncv {c}", lambda t=t, c=c: torch.from_dlpack(linalg.eigsh(A, k=k, tol=t, ncv=c)[1])) for t in (1e-3, 1e-4) for c in (80,)], 1e-4, 1)
+            peer(
+                results,
+                "sparse, cupy eigsh",
+                exact,
+                [
+                    (f"tol {t:g}, ncv {c}", lambda t=t, c=c: torch.from_dlpack(linalg.eigsh(A, k=k, tol=t, ncv=c)[1]))
+                    for t in (1e-3, 1e-4)
+                    for c in (80,)
+                ],
+                1e-4,
+                1,
+            )
 
 
 def sparsepeers(library, results):
@@ -432,7 +620,18 @@ def main():
         return
     library = Library(arguments[0])
     results = []
-    sections = arguments[1:] or ["verbs", "dense", "peers", "big", "bigpeers", "pcapeers", "sparsepeers", "certified", "rungs", "seeds"]
+    sections = arguments[1:] or [
+        "verbs",
+        "dense",
+        "peers",
+        "big",
+        "bigpeers",
+        "pcapeers",
+        "sparsepeers",
+        "certified",
+        "rungs",
+        "seeds",
+    ]
     for section in sections:
         began = time.perf_counter()
         say(f"--- {section}, on {torch.cuda.get_device_name()}")
