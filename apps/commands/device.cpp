@@ -23,8 +23,6 @@ constexpr std::string_view known_on_device[] = {
     "rank", "accuracy",   "certify", "seed",   "oversample", "max-iterations", "device",  "product-precision",
     "psd",  "components", "json",    "report", "trace",      "quiet",          "threads", "memory"};
 
-constexpr double default_accuracy = 1e-4;
-
 int number_of(const std::string& device) {
   if (device == "cuda") return 0;
   require(device.starts_with("cuda:"), fmt::format("device = {}: must be cpu, cuda or cuda:N", device));
@@ -32,6 +30,8 @@ int number_of(const std::string& device) {
 }
 
 #ifdef HEARSAY_HAS_CUDA
+constexpr double default_accuracy = 1e-4;
+
 template <class S>
 std::unique_ptr<Engine> engine_for(const Job& job, const Block<S>& matrix) {
   return cuda::dense_engine<S>(number_of(job.device), borrow(matrix), job.psd);
@@ -40,7 +40,6 @@ template <class S>
 std::unique_ptr<Engine> engine_for(const Job& job, const CsrMatrix<S>& matrix) {
   return cuda::sparse_engine<S>(number_of(job.device), borrow(matrix), job.psd);
 }
-#endif
 
 // In words, what each rung did.
 void add_notes(const LadderResult& result, const std::string& where, std::vector<std::string>& notes) {
@@ -71,6 +70,7 @@ Solution<double> climbed(const Job& job, Engine& engine) {
   add_notes(result, engine.facts().where, result.notes);
   return {std::move(static_cast<PowerResult<double>&>(result)), {}, seconds};
 }
+#endif
 
 }  // namespace
 

@@ -150,7 +150,7 @@ def transform(rows):
 
 
 def planted(values):
-    """Q diag(values) Q' of single precision, symmetric to the bit, with Q's first 128 columns; Q = H D H, random signs D."""
+    """Q diag(values) Q' of single precision, symmetric; Q's first 128 columns; Q = H D H, random signs D."""
     d = len(values)
     generator = torch.Generator(device=DEVICE)
     generator.manual_seed(5)
