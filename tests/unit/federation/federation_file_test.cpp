@@ -105,7 +105,7 @@ TEST(FederationFile, NamesLineAndRuleOfWhateverIsWrong) {
   expect_refused(with(text, "\"k\": 4", "\"k\": 4, \"algorithm\": \"depca\""), "algorithm = depca: must be one of");
   expect_refused(with(text, "\"k\": 4", "\"k\": 4, \"deadlines\": {\"start\": -1}"), "deadlines.start = -1");
   expect_refused(with(text, "\"k\": 4", "\"k\": 4, \"on-crash\": \"ignore\""),
-                 "on-crash = \"ignore\": must be \"abort\" or");
+                 "on-crash = ignore: must be abort, exclude, or wait:SECONDS");
   expect_refused(with(text, "\"k\": 4", "\"k\": 4, \"min-agents\": 2"), "min-agents = 2: must be given only where");
   for (const char* least : {"1", "4", "-2", "2.5", "\"2\""})
     expect_refused(with(text, "\"k\": 4", std::string("\"k\": 4, \"on-crash\": \"exclude\", \"min-agents\": ") + least),
