@@ -69,6 +69,18 @@ void add_identity(CLI::App& command, AgentRequest& request) {
       ->type_name("N|NAME|last");
 }
 
+void add_privacy(CLI::App& command, AgentRequest& request) {
+  const auto add = [&](const char* name, std::string& text, const char* metavar, const char* help) {
+    command.add_option(name, text, help)->type_name(metavar);
+  };
+  add("--ledger", request.ledger, "FILE",
+      "Where the federation has dp: pay from this ledger, where that is not DATA.ledger");
+  add("--budget", request.budget, "EPS,DELTA", "What may ever be spent, where the ledger is begun here");
+  add("--site", request.site, "NAME", "Where the rows are, for the ledger");
+  add("--insecure-seed", request.insecure_seed, "S",
+      "For tests: draw the noise from a seed; then nothing is private, and every output says so");
+}
+
 void add_outputs(CLI::App& command, AgentRequest& request) {
   command
       .add_option("--components", request.components,
@@ -118,6 +130,7 @@ void add_agent(CLI::App& root, Action& action, OpenLinks open) {
   check->add_option("--data", looked_at->data, "Samples in rows; fed-heart-disease:CENTER is built in")
       ->type_name("FILE");
   add_identity(*check, *looked_at);
+  add_privacy(*check, *looked_at);
   check->add_option("--wait", looked_at->wait_seconds, "How long to look for neighbours, and to answer theirs")
       ->type_name("SECONDS")
       ->check(CLI::Range(0.0, 1e6))
@@ -137,6 +150,7 @@ void add_agent(CLI::App& root, Action& action, OpenLinks open) {
       ->type_name("FILE")
       ->required();
   add_identity(*run, *job);
+  add_privacy(*run, *job);
   add_outputs(*run, *job);
   run->footer(
       "Ctrl-C ends the run at every agent, each with what it has by then.\n"

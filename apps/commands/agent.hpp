@@ -17,6 +17,7 @@ struct AgentRequest {
   std::string threads = {}, memory = {};
   std::filesystem::path checkpoint = {};
   bool resume = false;
+  std::string ledger = {}, budget = {}, site = {}, insecure_seed = {};  ///< of a federation with private rows
   bool quiet = false;
 };
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "commands/agent.hpp"
+#include "commands/agent_private.hpp"
 #include "commands/terminal.hpp"
 #include "formats/escapes.hpp"
 #include "hearsay/error.hpp"
@@ -46,6 +47,9 @@ void look_at_data(const AgentRequest& request, const FederationFile& file, Findi
   findings.attempt([&] {
     Job job = federation_job(file, request.data);
     job.label_column = request.label_column;
+    give_private_options(request, file, job);
+    if (file.dp && request.insecure_seed.empty()) return findings.good(what_will_be_spent(file, job));
+    if (file.dp) return findings.good("privacy: NON-PRIVATE: the noise would be of a seed, and nothing is spent");
     AgentTable table = read_agent_table(job, request.data);
     match_features(table, file);
     const Index rank = job.solve.power.rank;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "commands/agent.hpp"
+#include "commands/agent_private.hpp"
 #include "commands/terminal.hpp"
 #include "files/delivery.hpp"
 #include "files/outputs.hpp"
@@ -53,6 +54,7 @@ Job job_of(const AgentRequest& request, const FederationFile& file) {
   job.components = request.components, job.json = request.json, job.report = request.report, job.trace = request.trace;
   job.checkpoint = request.checkpoint, job.resume = request.resume;
   job.quiet = request.quiet;
+  give_private_options(request, file, job);
   check(job);
   return job;
 }
@@ -90,6 +92,7 @@ FederationSettings settings_of(const Enrolled& enrolled) {
                               .quorum = file.quorum(),
                               .wait = file.wait_seconds,
                               .keep_every = file.keep_every};
+  if (file.dp) settings.privacy = federation_privacy(file, enrolled.job);
   for (const FederationAgent& agent : file.agents) settings.names.push_back(agent.name);
   settings.patience.greeting = file.start_seconds;
   settings.patience.round = file.round_seconds;
@@ -98,9 +101,8 @@ FederationSettings settings_of(const Enrolled& enrolled) {
 }
 
 // A frame is a chunk of a message at most, and no message is longer than a block or what agents say of themselves.
-std::size_t largest_frame(const Enrolled& enrolled, Index dimension) {
-  const DecentralizedOptions options = settle(enrolled.job.network, enrolled.job.solve);
-  const LinkLimits limits = link_limits(enrolled.W.agents(), dimension, options);
+std::size_t largest_frame(const FederationSettings& settings, Index dimension) {
+  const LinkLimits limits = link_limits(settings, dimension);
   const std::uint64_t longest = std::max<std::uint64_t>(8 * limits.largest_block, limits.longest_words);
   return protocol::header_bytes + std::min<std::uint64_t>(longest + 4096, protocol::chunk_bytes);
 }
@@ -136,7 +138,7 @@ class Watch {
     tell_refusals();
     if (progress_.due())
       progress_.show(progress_text(now.entry, enrolled_.job.network.solver.tolerance) +
-                     slowest_neighbour(enrolled_.file, now.links));
+                     (enrolled_.file.dp ? "" : slowest_neighbour(enrolled_.file, now.links)));
     return !interrupt_.interrupted();
   }
 
@@ -188,10 +190,11 @@ AgentHooks with_states(AgentHooks hooks, const AgentRequest& request) {
   return hooks;
 }
 
-AgentOutcome take_part(const Enrolled& enrolled, AgentTable table, const AgentRequest& request, OpenLinks open,
+AgentOutcome take_part(const Enrolled& enrolled, AgentRows rows, const AgentRequest& request, OpenLinks open,
                        bool& interrupted) {
+  const FederationSettings settings = settings_of(enrolled);
   GrpcOptions options = link_options(enrolled.file, enrolled.W, enrolled.self, enrolled.tls, request.listen);
-  options.largest_frame = largest_frame(enrolled, table.rows.cols());
+  options.largest_frame = largest_frame(settings, rows.rows.cols());
   const std::string listen = options.listen;
   const auto links = open_links(open, std::move(options));
   if (!request.quiet)
@@ -201,8 +204,7 @@ AgentOutcome take_part(const Enrolled& enrolled, AgentTable table, const AgentRe
   Watch watch(enrolled, *links, request.quiet);
   constexpr double last_words = 10;  // seconds, for what was sent and is not gone yet
   try {
-    AgentOutcome outcome = run_agent(links->links(), {std::move(table.rows), std::move(table.columns), table.source},
-                                     settings_of(enrolled), with_states(watch.hooks(), request));
+    AgentOutcome outcome = run_agent(links->links(), std::move(rows), settings, with_states(watch.hooks(), request));
     interrupted = watch.interrupted();
     watch.tell_refusals();
     links->close(links->links().now() + last_words);
@@ -312,6 +314,26 @@ int deliver_outcome(Enrolled& enrolled, AgentOutcome& outcome, bool interrupted)
   return delivery.finish(as_asked ? done : exit_code(outcome.result.status));
 }
 
+int run_open_agent(Enrolled& enrolled, const AgentRequest& request, OpenLinks open) {
+  AgentTable table = read_agent_table(enrolled.job, request.data);
+  match_features(table, enrolled.file);
+  bool interrupted = false;
+  AgentOutcome outcome =
+      take_part(enrolled, {.rows = std::move(table.rows), .columns = std::move(table.columns), .name = table.source},
+                request, open, interrupted);
+  return deliver_outcome(enrolled, outcome, interrupted);
+}
+
+int run_private_agent(const Enrolled& enrolled, const AgentRequest& request, OpenLinks open) {
+  PrivateAgent agent(enrolled.file, enrolled.job);
+  bool interrupted = false;
+  AgentOutcome outcome = take_part(enrolled, agent.rows(enrolled.self), request, open, interrupted);
+  for (std::string& note : outcome.result.notes) note = in_flags(note);
+  if (interrupted) outcome.result.notes.push_back("interrupted: these are the best bases so far");
+  return agent.deliver(outcome, federation_privacy(enrolled.file, enrolled.job), manifest_json(enrolled, outcome),
+                       enrolled.self);
+}
+
 }  // namespace
 
 int run_agent_command(const AgentRequest& request, OpenLinks open) {
@@ -326,11 +348,7 @@ int run_agent_command(const AgentRequest& request, OpenLinks open) {
       open != nullptr,
       "agent run: this build has no gRPC, over which agents talk; on Debian install libgrpc++-dev and build anew, so "
       "that hearsay-agent lies beside hearsay");
-  AgentTable table = read_agent_table(enrolled.job, request.data);
-  match_features(table, enrolled.file);
-  bool interrupted = false;
-  AgentOutcome outcome = take_part(enrolled, std::move(table), request, open, interrupted);
-  return deliver_outcome(enrolled, outcome, interrupted);
+  return enrolled.file.dp ? run_private_agent(enrolled, request, open) : run_open_agent(enrolled, request, open);
 }
 
 }  // namespace hearsay::app

@@ -92,6 +92,16 @@ void look_at_certificate(const TlsFiles& files, const std::string& certificate, 
     good.push_back(fmt::format("chain: leads to {}", files.authority.string()));
 }
 
+void put_privacy(const FederationDp& dp, std::map<std::string, std::string, std::less<>>& given) {
+  given["dp"] = fmt::format("{},{}", dp.epsilon, dp.delta);
+  given["row-norm"] = fmt::format("{}", dp.row_norm);
+  given["neighbours"] = dp.neighbours;
+  given["trust"] = dp.trust;
+  if (dp.trust == "secure") given["colluders"] = fmt::format("{}", dp.colluders);
+  if (dp.public_rows > 0) given["public-rows"] = fmt::format("{}", dp.public_rows);
+  if (!dp.mean.empty()) given["dp-center"] = "given";
+}
+
 bool is_loopback(std::string_view host) { return host == "localhost" || host.starts_with("127.") || host == "[::1]"; }
 
 }  // namespace
@@ -133,7 +143,10 @@ Job federation_job(const FederationFile& file, const std::string& data) {
     if (!text.empty()) given[std::string(name)] = text;
   }
   if (!file.topology.empty()) given["topology"] = file.topology;
-  given["center"] = file.center ? "true" : "false";
+  if (file.dp)
+    put_privacy(*file.dp, given);
+  else
+    given["center"] = file.center ? "true" : "false";
   const std::string input = data.starts_with(heart_prefix) ? "fed-heart-disease" : data;
   return remade("decentralized", {input}, given);
 }

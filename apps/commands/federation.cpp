@@ -46,6 +46,8 @@ struct NewFederation {
   std::string on_crash = "abort";
   Index min_agents = 0;
   Index checkpoint_every = FederationFile{}.keep_every;
+  std::string dp, row_norm, public_rows;
+  FederationDp privacy = {};
 };
 
 // "cleveland@c.example:7400"
@@ -88,6 +90,33 @@ void set_crashes(FederationFile& file, const NewFederation& request) {
   file.min_agents = request.min_agents;
 }
 
+void set_privacy(FederationFile& file, const NewFederation& request) {
+  const FederationDp usual;
+  require(!request.dp.empty() ||
+              (request.row_norm.empty() && request.public_rows.empty() && request.privacy.trust == usual.trust &&
+               request.privacy.colluders == usual.colluders && request.privacy.neighbours == usual.neighbours),
+          "row-norm, trust, neighbours, colluders, public-rows: are about private data; they need --dp EPS,DELTA");
+  if (request.dp.empty()) return;
+  const std::size_t comma = request.dp.find(',');
+  require(comma != request.dp.npos, fmt::format("dp = {}: must be EPS,DELTA, as in 1,1e-6", request.dp));
+  require(!request.row_norm.empty(),
+          "row-norm: must be given with --dp, and chosen without a look at the data: it says how much noise a row "
+          "needs");
+  file.dp = request.privacy;
+  file.dp->epsilon = parse_real("dp", request.dp.substr(0, comma));
+  file.dp->delta = parse_real("dp", request.dp.substr(comma + 1));
+  file.dp->row_norm = parse_real("row-norm", request.row_norm);
+  if (!request.public_rows.empty()) file.dp->public_rows = parse_integer("public-rows", request.public_rows, 1);
+  file.center = false;
+}
+
+std::string privacy_text(const FederationDp& dp) {
+  return fmt::format("epsilon {:g}, delta {:g}, rows {} and shortened to norm {:g}, trust {}{}{}", dp.epsilon, dp.delta,
+                     dp.neighbours == "replace" ? "replaced" : "added or removed", dp.row_norm, dp.trust,
+                     dp.trust == "secure" ? fmt::format(" but for {} colluders", dp.colluders) : "",
+                     dp.mean.empty() ? "" : ", about a given mean");
+}
+
 std::string crashes_text(const FederationFile& file) {
   if (file.excludes) return fmt::format("exclude: the others go on, {} agents at least", file.quorum());
   if (file.wait_seconds > 0)
@@ -113,6 +142,7 @@ std::string federation_summary(const FederationFile& file) {
   for (const std::string_view name : federation_settings())
     text += fmt::format("  {:<18} {}\n", name == "rank" ? "k" : name, file.setting(name));
   text += fmt::format("  {:<18} {}\n", "center", file.center);
+  if (file.dp) text += fmt::format("  {:<18} {}\n", "dp", privacy_text(*file.dp));
   text += fmt::format("  {:<18} {} s to start, {} s for a message, {} s for a link that is gone\n", "deadlines",
                       file.start_seconds, file.round_seconds, file.link_seconds);
   text += fmt::format("  {:<18} every {} iterations, where an agent keeps any\n", "checkpoints", file.keep_every);
@@ -129,6 +159,7 @@ int make_federation(const NewFederation& request) {
   file.center = !request.no_center;
   file.start_seconds = request.start, file.round_seconds = request.round, file.link_seconds = request.link;
   set_crashes(file, request);
+  set_privacy(file, request);
   const std::string text = federation_text(file);
   const FederationFile read = parse_federation(text, request.path);  // by the reader's rules
   const std::string summary = federation_summary(read);
@@ -138,6 +169,26 @@ int make_federation(const NewFederation& request) {
   say(fmt::format("wrote {}\n\n{}\nEvery agent must have this file; compare the digest by telephone.\n",
                   terminal_safe(request.path), summary));
   return done;
+}
+
+void add_privacy(CLI::App& make, NewFederation& request) {
+  make.add_option("--dp", request.dp,
+                  "Rows are private: what one more or less may change, spent from each agent's own ledger")
+      ->type_name("EPS,DELTA");
+  make.add_option("--row-norm", request.row_norm, "With --dp: longer rows are shortened to it")->type_name("B");
+  make.add_option("--trust", request.privacy.trust, "With --dp: whom an agent trusts with its rows")
+      ->type_name("none|neighbours|secure")
+      ->capture_default_str();
+  make.add_option("--neighbours", request.privacy.neighbours, "With --dp: which tables must look alike")
+      ->type_name("add-remove|replace")
+      ->capture_default_str();
+  make.add_option("--colluders", request.privacy.colluders,
+                  "With --trust secure: so many agents may put together what they know")
+      ->type_name("N")
+      ->capture_default_str();
+  make.add_option("--public-rows", request.public_rows,
+                  "With --dp: how many rows all agents have together, where everyone may know")
+      ->type_name("N");
 }
 
 void add_new(CLI::App& app, Action& action) {
@@ -192,6 +243,7 @@ void add_new(CLI::App& app, Action& action) {
                    "Iterations between two states that agents keep, all of them at the same")
       ->type_name("N")
       ->capture_default_str();
+  add_privacy(*make, *request);
   make->footer(
       "Example:\n"
       "  hearsay federation new heart.json --name heart -k 4 --topology ring \\\n"
@@ -385,6 +437,12 @@ int plan_run(const PlanRequest& request) {
     files.writes("json", request.json);
   }
   const GossipMatrix W = federation_matrix(file);
+  require(
+      !file.dp || file.dp->trust == "none",
+      fmt::format("dp: with trust {} there are no iterations to plan: each agent's sums, {} of them, go once to every "
+                  "other",
+                  file.dp ? file.dp->trust : "",
+                  bytes_text(static_cast<std::int64_t>(4) * file.features * (file.features + 1))));
   const FederationPlan plan = planned(file, request, W);
   Delivery delivery;
   delivery.json(request.json, [&] { return plan_json(file, request, plan); });

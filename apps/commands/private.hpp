@@ -13,7 +13,7 @@ void refuse_without_dp(const Job& job);
 int run_private_pca(Job job);
 
 /// hearsay decentralized with --dp: in one process.
-int run_private_agents(Job job, const Transport& ranks);
+int run_private_agents(Job job, Transport& ranks);
 
 /// hearsay plan with --dp: reads no data.
 int run_private_plan(const Job& job);

@@ -273,9 +273,13 @@ void write_components(Delivery& delivery, const Job& job, const PrivateAgentsSol
 
 }  // namespace
 
-int run_private_agents(Job job, const Transport& ranks) {
-  require(ranks.size() == 1,
-          fmt::format("dp: private agents are in one process, and there are {} ranks", ranks.size()));
+int run_private_agents(Job job, Transport& ranks) {
+  ranks.everywhere([&] {
+    require(ranks.size() == 1,
+            fmt::format("dp: private agents are in one process here, and there are {} ranks; start one process, or let "
+                        "each agent run by itself: hearsay agent run, with a federation that has dp",
+                        ranks.size()));
+  });
   job.input = job.inputs.front();
   check_private_options(job, agents_options);
   settle(job.solve);

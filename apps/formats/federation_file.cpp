@@ -1,6 +1,7 @@
 #include "formats/federation_file.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -294,6 +295,71 @@ void read_crashes(const Part& top, FederationFile& file) {
                            agents / 2 + 1, agents));
 }
 
+constexpr std::string_view trust_words[] = {"none", "neighbours", "secure"},
+                           neighbour_words[] = {"add-remove", "replace"};
+
+double positive(const Part& part, std::string_view key, double most) {
+  const double value = part.has(key) && part.at(key).is_number() ? part.at(key).get<double>() : -1;
+  if (!(value > 0 && value <= most)) part.refuse(key, fmt::format("a number above 0, at most {:g}", most));
+  return value;
+}
+
+std::string one_of(const Part& part, std::string_view key, std::span<const std::string_view> words) {
+  const std::string rule = fmt::format("one of {}", fmt::join(words, ", "));
+  const std::string text = part.has(key) ? part.text(key, rule) : std::string(words.front());
+  if (std::find(words.begin(), words.end(), text) == words.end()) part.refuse(key, rule);
+  return text;
+}
+
+Index whole_number(const Part& part, std::string_view key, Index otherwise, Index least, Index most) {
+  if (!part.has(key)) return otherwise;
+  const FileJson& value = part.at(key);
+  const bool fits = value.is_number_unsigned() && value.get<std::uint64_t>() >= static_cast<std::uint64_t>(least) &&
+                    value.get<std::uint64_t>() <= static_cast<std::uint64_t>(most);
+  if (!fits) part.refuse(key, fmt::format("a whole number in [{}, {}]", least, most));
+  return value.get<Index>();
+}
+
+void read_mean(const Part& part, FederationDp& dp) {
+  if (!part.has("mean")) return;
+  constexpr std::string_view rule = "a list of numbers, one for each feature";
+  if (!part.at("mean").is_array() || part.at("mean").empty()) part.refuse("mean", rule);
+  for (const FileJson& number : part.at("mean")) {
+    if (!number.is_number()) part.refuse("mean", rule);
+    dp.mean.push_back(number.get<double>());
+  }
+}
+
+void read_dp(const Part& top, FederationFile& file) {
+  if (!top.has("dp")) return;
+  const Part part = top.inside("dp");
+  constexpr std::string_view known[] = {"epsilon",    "delta",     "row-norm",    "trust",
+                                        "neighbours", "colluders", "public-rows", "mean"};
+  part.require_keys(known);
+  FederationDp& dp = file.dp.emplace();
+  dp.epsilon = positive(part, "epsilon", 1e6), dp.delta = positive(part, "delta", 1);
+  dp.row_norm = positive(part, "row-norm", 1e100);
+  dp.trust = one_of(part, "trust", trust_words), dp.neighbours = one_of(part, "neighbours", neighbour_words);
+  dp.colluders = whole_number(part, "colluders", 1, 0, static_cast<Index>(most_federation_agents));
+  dp.public_rows = whole_number(part, "public-rows", 0, 1, Index{1} << 26);
+  read_mean(part, dp);
+  try {
+    check_dp(file);
+  } catch (const InvalidArgument& problem) {
+    top.fail("dp", problem.what());
+  }
+}
+
+std::string dp_text(const FederationDp& dp) {
+  std::string text =
+      fmt::format("{{\"epsilon\": {}, \"delta\": {}, \"row-norm\": {}, \"neighbours\": \"{}\", \"trust\": \"{}\"",
+                  dp.epsilon, dp.delta, dp.row_norm, dp.neighbours, dp.trust);
+  if (dp.trust == "secure") text += fmt::format(", \"colluders\": {}", dp.colluders);
+  if (dp.public_rows > 0) text += fmt::format(", \"public-rows\": {}", dp.public_rows);
+  if (!dp.mean.empty()) text += fmt::format(", \"mean\": [{}]", fmt::join(dp.mean, ", "));
+  return text + "}";
+}
+
 // 1e-8 and 0.00000001 are the same number, and must have the same digest.
 std::string one_spelling(const std::string& text) {
   const auto parsed = nlohmann::json::parse(text, nullptr, false);
@@ -342,13 +408,41 @@ void set_on_crash(FederationFile& file, const std::string& word) {
           fmt::format("on-crash = {}: must be abort, exclude, or wait:SECONDS with seconds in [1, 1e7]", word));
 }
 
+void check_dp(const FederationFile& file) {
+  const FederationDp& dp = *file.dp;
+  require(dp.delta < 1, fmt::format("dp: delta = {:g} must be below 1", dp.delta));
+  require(!file.center,
+          "dp: the mean of all rows would be a release of its own; leave `center` out, and give `dp.mean` where a mean "
+          "is public");
+  require(file.features > 0,
+          "dp: needs `features`, for no row is read before it is paid for: their number, or their names");
+  require(
+      dp.mean.empty() || static_cast<Index>(dp.mean.size()) == file.features,
+      fmt::format("dp: the mean has {} numbers, and must have {}, as the rows have", dp.mean.size(), file.features));
+  require(dp.trust == "secure" || dp.colluders == 1, "dp: colluders is about trust secure");
+  require(dp.trust == "none" || file.agents.size() >= 2, fmt::format("dp: trust {} needs 2 agents at least", dp.trust));
+  require(dp.trust != "secure" || dp.colluders < static_cast<Index>(file.agents.size()),
+          fmt::format("dp: colluders = {} must lie in [0, {}]", dp.colluders, file.agents.size() - 1));
+  require(dp.trust != "secure" || file.topology == "complete" || file.agents.size() <= 3,
+          "dp: trust secure needs topology \"complete\": the key of every pair goes over the link that proves whose it "
+          "is");
+  require(dp.trust == "none" || !file.excludes,
+          fmt::format("dp: with trust {} an agent that is gone must end the run (on-crash abort): a sum over fewer "
+                      "would show the rows of who is gone under one agent's share of the noise",
+                      dp.trust));
+  require(file.wait_seconds == 0,
+          "dp: an agent that comes back would release its rows again; on-crash must be abort, or exclude with trust "
+          "none");
+}
+
 FederationFile parse_federation(std::string_view text, std::string_view name) {
   const FileJson json = parse_json(text, name);
   if (!json.is_object()) throw DataError(fmt::format("{}: must be a JSON object", name));
   const JsonPlaces places(text);
   const Part top(json, places, name, "");
   std::vector<std::string_view> known = {"federation", "run",       "agents",   "topology",   "center",
-                                         "features",   "deadlines", "on-crash", "min-agents", "checkpoint-every"};
+                                         "features",   "deadlines", "on-crash", "min-agents", "checkpoint-every",
+                                         "dp"};
   for (const std::string_view setting : setting_names) known.push_back(file_key(setting));
   top.require_keys(known);
 
@@ -360,6 +454,7 @@ FederationFile parse_federation(std::string_view text, std::string_view name) {
   read_agents(top, file);
   read_topology(top, file);
   read_settings(top, file);
+  file.center = !top.has("dp");
   if (top.has("center")) {
     if (!top.at("center").is_boolean()) top.refuse("center", "true or false");
     file.center = top.at("center").get<bool>();
@@ -369,6 +464,7 @@ FederationFile parse_federation(std::string_view text, std::string_view name) {
     top.fail("k", fmt::format("k = {}: must be at most {}, the number of features", rank, file.features));
   read_deadlines(top, file);
   read_crashes(top, file);
+  read_dp(top, file);
   return file;
 }
 
@@ -396,6 +492,7 @@ std::string federation_text(const FederationFile& file) {
   for (const std::string_view name : setting_names)
     text += fmt::format("  \"{}\": {},\n", file_key(name), setting_json(file.setting(name)).dump(-1, ' ', true));
   text += fmt::format("  \"center\": {},\n", file.center);
+  if (file.dp) text += fmt::format("  \"dp\": {},\n", dp_text(*file.dp));
   if (file.features > 0)
     text += fmt::format("  \"features\": {},\n", file.feature_names.empty()
                                                      ? Ordered(file.features).dump()

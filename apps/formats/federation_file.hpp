@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,16 @@ struct FederationAgent {
   std::string address = {};   ///< "host:port"; empty: it dials, and nobody can dial it
   std::string identity = {};  ///< of its certificate: "DNS:name" or "URI:text"
   int line = 0;               ///< of the file
+};
+
+/// What agents with private rows agree on; the texts are those of the options of the same names.
+struct FederationDp {
+  double epsilon = 0, delta = 0;
+  double row_norm = 0;
+  std::string trust = "none", neighbours = "add-remove";
+  Index colluders = 1;            ///< of trust secure
+  Index public_rows = 0;          ///< of all agents together; 0: not said
+  std::vector<double> mean = {};  ///< subtracted from every row; empty: none is
 };
 
 struct FederationFile {
@@ -39,6 +50,7 @@ struct FederationFile {
   Index min_agents = 0;     ///< then fewer than these stop; 0: the least number that is more than half
   double wait_seconds = 0;  ///< above 0: an agent that is gone may take so long to come back, and all go on from there
   Index keep_every = 20;    ///< iterations between two states that agents keep
+  std::optional<FederationDp> dp = {};
   int topology_line = 0;
 
   /// FederationSettings::quorum.
@@ -56,6 +68,9 @@ FederationFile parse_federation(std::string_view text, std::string_view name);
 
 /// "abort", "exclude" or "wait:SECONDS". Throws InvalidArgument.
 void set_on_crash(FederationFile& file, const std::string& word);
+
+/// Throws InvalidArgument for what private rows do not go with.
+void check_dp(const FederationFile& file);
 
 /// Every rule that the reader holds a file to, for one that was made otherwise. Throws InvalidArgument.
 void set_setting(FederationFile& file, std::string_view name, const std::string& text);

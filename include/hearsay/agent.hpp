@@ -18,6 +18,7 @@
 #include "hearsay/export.hpp"
 #include "hearsay/links.hpp"
 #include "hearsay/options.hpp"
+#include "hearsay/private_agents.hpp"
 
 namespace hearsay {
 
@@ -37,15 +38,19 @@ struct FederationSettings {
   /// again at the newest step that everyone has kept, and the result is that of a run that was not interrupted. 0: such
   /// an agent ends the run for all. Not together with a quorum.
   double wait = 0;
-  Index keep_every = 20;             ///< iterations between two states that are kept
+  Index keep_every = 20;  ///< iterations between two states that are kept
+  /// Rows are private (AgentRows::hidden): of each agent's nothing leaves but a release that its own noise is in. Then
+  /// nothing is centred but by a mean that is public, columns are in one order everywhere, and no agent is waited for.
+  std::optional<FederationPrivacy> privacy = {};
   protocol::Patience patience = {};  ///< may differ, as `wait` may
 };
 
 /// What this agent has, and keeps.
 struct AgentRows {
-  Block<double> rows = {};                ///< may have no rows, but has columns
-  std::vector<std::string> columns = {};  ///< their names, if they have any
-  std::string name = {};                  ///< of the file, for messages of all agents; the agent's own name if empty
+  Block<double> rows = {};                 ///< may have no rows, but has columns; none where they are private
+  std::vector<std::string> columns = {};   ///< their names, if they have any
+  std::string name = {};                   ///< of the file, for messages of all agents; the agent's own name if empty
+  std::optional<PrivateRows> hidden = {};  ///< in place of rows, where those are private
 };
 
 struct AgentProgress {
@@ -85,6 +90,8 @@ struct [[nodiscard]] AgentOutcome {
   std::vector<protocol::PeerCounts> links = {};  ///< by neighbour
   std::vector<Index> taken_up = {};              ///< iterations at which the run was taken up again
   double seconds = 0;                            ///< from the greeting to the farewell
+  /// Where rows are private: all that may be told of this outcome, beside what everyone knew before.
+  std::optional<PrivateAgentsSolution> released = {};
 
   const Block<double>& basis() const { return result.bases[static_cast<std::size_t>(self)]; }
   Vector<double> eigenvalues() const { return result.eigenvalues.row(self).transpose(); }
@@ -95,6 +102,9 @@ struct [[nodiscard]] AgentOutcome {
 /// names. Two agents whose facts differ refuse each other with both values.
 HEARSAY_API std::vector<Fact> federation_facts(const FederationSettings& federation, Index features,
                                                const std::vector<std::string>& columns);
+
+/// The most that an agent of this federation sends at a time.
+HEARSAY_API LinkLimits link_limits(const FederationSettings& federation, Index dimension);
 
 /// Blocks until the run has ended. Throws InvalidArgument for settings that cannot be and states of another run,
 /// DataError for data that do not fit those of the others and states that are damaged, CommunicationError when an agent

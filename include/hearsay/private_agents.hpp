@@ -5,11 +5,15 @@
 //   neighbours  each adds 1/m of the variance, and words are added up along a spanning tree, in the clear
 //   secure      each adds 1/(m - colluders) of it, and words are added up under masks
 //
-// Of the last two nothing leaves but a function of the sum. All agents are in this process.
+// Of the last two nothing leaves but a function of the sum. solve_private_agents() has all agents in this process;
+// run_agent() (agent.hpp) is one of them, and makes the same bits of the same words.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -69,5 +73,32 @@ HEARSAY_API PrivateAgentsSolution solve_private_agents(std::span<RowSource<doubl
 HEARSAY_API PrivateAgentsSolution solve_private_agents(const std::vector<Block<double>>& agents, const GossipMatrix& W,
                                                        const PrivateAgentsRequest& request,
                                                        const std::function<SecretWords(Index agent)>& words);
+
+// ---- Agents that run apart
+
+/// What they agree on beforehand, all of it public; compared before anything is sent.
+struct FederationPrivacy {
+  Trust trust = Trust::none;
+  Index colluders = 1;  ///< of trust secure
+  PrivacySettings privacy = {};
+  bool repeatable = false;  ///< noise is drawn from a seed: nothing is private, and everyone must know
+};
+
+/// What this agent says, brought to all of them; and what all say, by agent.
+using SayAndHear = std::function<std::vector<std::string>(const std::string& own, const std::string& what)>;
+
+/// Puts masks on the words of agent `self` that cancel in the sum over all agents; `run` is another in every run.
+using MaskWords = std::function<void(std::span<std::uint64_t> words, Index self, Index agents, std::uint64_t run,
+                                     const SayAndHear& talk)>;
+
+/// What one agent does for itself with rows that are private.
+struct PrivateRows {
+  /// Called once, when everyone is there: what the release costs is to be paid before a row is read.
+  std::function<Block<double>()> read = {};
+  SecretWords words = {};  ///< for its own noise
+  /// Told what it is about to send, before anything is sent.
+  std::function<void(std::span<const std::uint64_t> words)> leaving = {};
+  MaskWords mask = {};  ///< of trust secure: the core has no cipher
+};
 
 }  // namespace hearsay

@@ -88,14 +88,14 @@ DecentralizedOptions settled(const FederationSettings& federation, const AgentRo
                       federation.wait, federation.quorum));
   require(federation.keep_every >= 1,
           fmt::format("a state every {} iterations: must be at least 1", federation.keep_every));
-  DecentralizedOptions options = settle(federation.network, federation.settings);
+  DecentralizedOptions options = detail::agent_options(federation);
   require(options.rank >= 1 && options.rank <= d, fmt::format("rank = {}: must lie in [1, {}]", options.rank, d));
   return options;
 }
 
-LinkNetworkOptions network_options(const FederationSettings& federation, const DecentralizedOptions& options,
-                                   const AgentRows& rows, const AgentHooks& hooks) {
-  const LinkLimits limits = link_limits(federation.W.agents(), rows.rows.cols(), options);
+LinkNetworkOptions network_options(const FederationSettings& federation, const AgentRows& rows,
+                                   const AgentHooks& hooks) {
+  const LinkLimits limits = link_limits(federation, rows.rows.cols());
   LinkNetworkOptions network{.precision = federation.network.precision,
                              .names = federation.names,
                              .nonce = hooks.nonce,
@@ -130,8 +130,17 @@ std::vector<Fact> federation_facts(const FederationSettings& federation, Index f
                                    ? std::string("abort")
                                    : fmt::format("exclude, {} agents at least", federation.quorum)});
   facts.push_back({"keeps a state every", fmt::format("{} iterations", federation.keep_every)});
-  put_options(settle(federation.network, federation.settings), facts);
+  if (federation.privacy) facts.push_back(detail::privacy_fact(*federation.privacy));
+  put_options(detail::agent_options(federation), facts);
   return facts;
+}
+
+LinkLimits link_limits(const FederationSettings& federation, Index dimension) {
+  LinkLimits limits = link_limits(federation.W.agents(), dimension, detail::agent_options(federation));
+  const auto d = static_cast<std::uint64_t>(dimension);
+  if (federation.privacy && federation.privacy->trust != Trust::none)
+    limits.longest_words = std::max(limits.longest_words, sizeof(std::uint64_t) * d * (d + 1) / 2);
+  return limits;
 }
 
 namespace {
@@ -148,7 +157,8 @@ class Attempts {
         federation_(federation),
         hooks_(hooks),
         options_(settled(federation, rows_, links)),
-        network_(network_options(federation, options_, rows_, hooks)) {
+        network_(network_options(federation, rows_, hooks)) {
+    detail::require_private(federation, rows_, hooks);
     past_.configuration = network_.configuration;
     if (!hooks.keep && hooks.states.empty()) return;
     const std::uint64_t digests[] = {digest_of(rows_.rows), protocol::text_digest(list_text(rows_.columns))};

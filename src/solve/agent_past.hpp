@@ -29,6 +29,7 @@ struct AgentPast {
   Index reached = 0;                           ///< iterations that it took
   std::vector<Epoch> epochs = {};
   std::vector<Index> taken_up = {};           ///< iterations that a run went on from
+  Block<double> release = {};                 ///< of private rows, scaled: drawn once, whatever happens to the run
   std::optional<AgentOutcome> held = {};      ///< a whole result that not everyone has confirmed
   std::string trouble = {};                   ///< why the latest state was not kept
   std::uint64_t configuration = 0, data = 0;  ///< digests

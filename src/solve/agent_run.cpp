@@ -60,6 +60,7 @@ void AgentRun::run() {
     }
   }
   finish();
+  if (federation_.privacy) tell_release();
 }
 
 // ---- One epoch ------------------------------------------------------------------------------------------------------
@@ -79,6 +80,7 @@ Shards AgentRun::own_shard() {
 }
 
 void AgentRun::work() {
+  if (federation_.privacy) return work_privately();
   Shards shards = own_shard();
   outcome_.columns_moved = !align_columns(net_, shards, federation_.columns).empty();
   outcome_.features = shards.columns.front();

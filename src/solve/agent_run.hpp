@@ -12,6 +12,15 @@ namespace hearsay::detail {
 /// Of a result that is whole, and perhaps not everyone's.
 inline constexpr const char* unconfirmed_note = "not every agent has confirmed this result: ";
 
+/// As settle() has it, but for what private rows ask for by themselves.
+DecentralizedOptions agent_options(const FederationSettings& federation);
+
+/// What federations with private rows cannot be. Throws InvalidArgument, before anybody is called.
+void require_private(const FederationSettings& federation, const AgentRows& rows, const AgentHooks& hooks);
+
+/// What agents compare of it.
+Fact privacy_fact(const FederationPrivacy& privacy);
+
 /// Fills what an outcome has of the run itself. To be used within net.run().
 class AgentRun {
  public:
@@ -22,6 +31,11 @@ class AgentRun {
 
  private:
   void work();
+  void work_privately();
+  PrivateWords own_words(const PrivateAgentsRequest& request, const ReleasePlan& part);
+  void gossip_release(const PrivateAgentsRequest& request, const ReleasePlan& part);
+  void add_words(const PrivateAgentsRequest& request, const ReleasePlan& part);
+  void tell_release();
   void confirm();
   bool settle();
   void tell_of_change(const protocol::View& view);
@@ -56,6 +70,7 @@ class AgentRun {
   std::vector<std::pair<Index, Index>> cut_ = {};
   std::vector<Index> contributors_ = {};  // to the result that this agent holds
   std::vector<Index> gone_ = {};          // since it holds it
+  double trace_ = 0;                      // of all contributors' releases
 };
 
 }  // namespace hearsay::detail

@@ -118,6 +118,7 @@ def test_shards_of_different_dimensions_on_different_ranks_are_named(on_ranks, s
     (["-k", 2, "--agents", 3], "agents = 3"),
     (["-k", 2, "--reference", "exact"], "would pool the data"),
     (["-k", 2, "--algorithm", "adepm", "--momentum", "optimal"], "would pool the data"),
+    (["-k", 2, "--dp", "1,1e-6", "--row-norm", 3], "hearsay agent run, with a federation that has dp"),
 ])
 def test_bad_options_are_told_by_one_rank(on_ranks, sites, options, saying):
     told_once(on_ranks(2, "decentralized", *sites, *options), 2, saying)

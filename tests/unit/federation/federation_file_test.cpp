@@ -131,6 +131,33 @@ TEST(FederationFile, LeavesAgentsOutOnlyWhereItSaysSo) {
   EXPECT_EQ(parse_federation(federation_text(other), "f.json").quorum(), 3);
 }
 
+TEST(FederationFile, SaysWhatPrivateRowsCost) {
+  const std::string text(small);
+  const auto dp = [&](const std::string& keys) { return with(text, "\"k\": 4", "\"k\": 4, \"features\": 9, " + keys); };
+  const FederationFile file =
+      parse_federation(dp(R"("dp": {"epsilon": 1.0, "delta": 0.000001, "row-norm": 3, "trust": "none"})"), "f.json");
+  ASSERT_TRUE(file.dp);
+  EXPECT_FALSE(file.center);
+  EXPECT_EQ(file.dp->delta, 1e-6);
+  EXPECT_EQ(file.dp->neighbours, "add-remove");
+  const FederationFile again = parse_federation(federation_text(file), "g.json");
+  EXPECT_EQ(federation_text(again), federation_text(file));
+  FederationFile other = file;
+  other.dp->epsilon = 2;
+  EXPECT_NE(federation_digest(other), federation_digest(file));
+
+  expect_refused(dp(R"("dp": {"delta": 1e-6, "row-norm": 3})"), "dp.epsilon: missing");
+  expect_refused(dp(R"("dp": {"epsilon": 1, "delta": 1, "row-norm": 3})"), "delta = 1 must be below 1");
+  expect_refused(dp(R"("dp": {"epsilon": 1, "delta": 1e-6, "row-norm": "3"})"), "dp.row-norm = \"3\"");
+  expect_refused(dp(R"("dp": {"epsilon": 1, "delta": 1e-6, "row-norm": 3, "trusts": 1})"), "did you mean trust?");
+  expect_refused(dp(R"("dp": {"epsilon": 1, "delta": 1e-6, "row-norm": 3, "colluders": 1.5})"), "dp.colluders");
+  expect_refused(dp(R"("dp": {"epsilon": 1, "delta": 1e-6, "row-norm": 3, "mean": [1, 2]})"), "the mean has 2 numbers");
+  expect_refused(dp(R"("dp": {"epsilon": 1, "delta": 1e-6, "row-norm": 3}, "center": true)"), "leave `center` out");
+  expect_refused(dp(R"("dp": 1)"), "dp = 1: must be an object");
+  expect_refused(with(text, "\"k\": 4", "\"k\": 4, \"dp\": {\"epsilon\": 1, \"delta\": 1e-6, \"row-norm\": 3}"),
+                 "needs `features`");
+}
+
 TEST(JsonPlaces, CountsLinesOfNestedValues) {
   const app::JsonPlaces places("{\"a\": [1,\n {\"b\\n\": \"x,]}\\\"\\n\"},\n 2],\n\"c\":\n null}");
 
