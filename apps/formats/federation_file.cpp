@@ -326,7 +326,7 @@ void read_mean(const Part& part, FederationDp& dp) {
   if (!part.at("mean").is_array() || part.at("mean").empty()) part.refuse("mean", rule);
   for (const FileJson& number : part.at("mean")) {
     if (!number.is_number()) part.refuse("mean", rule);
-    dp.mean.push_back(number.get<double>());
+    dp.mean.push_back(number.get<double>() + 0.0);  // of zeros there is one
   }
 }
 

@@ -33,7 +33,7 @@ namespace {
 
 constexpr int most_direction_bits = 26;         // inner products of directions are then exact in a double
 constexpr int smoothness = 10;                  // noise is 2^10 times as wide as what it is made of is coarse
-constexpr int most_hiding = 10, word = 62 - 9;  // as much noise along earlier directions as words have room for
+constexpr int most_hiding = 10, word_bits = 62 - 9;  // as much noise along earlier directions as words have room for
 constexpr Index most_directions = 8192;
 constexpr double most_skew = 0x1p-14;     // of directions as integers: ||Z'Z 2^-2b - I||_F
 constexpr double least_direction = 1e-8;  // of a column, what is left of it beside the directions before
@@ -108,7 +108,7 @@ struct LazyPrivateCovariance::Asked : privacy::PrivateRows {
   Asked(const PrivacySettings& settings, Index d, const SecretWords& words)
       : PrivateRows(plan_products(settings, d), settings, d, words) {}
 
-  int hiding() const { return std::min(most_hiding, word - plan.scale); }
+  int hiding() const { return std::min(most_hiding, word_bits - plan.scale); }
   int direction_bits() const { return std::min(most_direction_bits, plan.scale - smoothness); }
 
   // X less what of it lies along the directions so far, twice, so that rounding leaves nothing.
