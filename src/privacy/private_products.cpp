@@ -31,8 +31,8 @@ namespace hearsay {
 
 namespace {
 
-constexpr int most_direction_bits = 26;         // inner products of directions are then exact in a double
-constexpr int smoothness = 10;                  // noise is 2^10 times as wide as what it is made of is coarse
+constexpr int most_direction_bits = 26;              // inner products of directions are then exact in a double
+constexpr int smoothness = 10;                       // noise is 2^10 times as wide as what it is made of is coarse
 constexpr int most_hiding = 10, word_bits = 62 - 9;  // as much noise along earlier directions as words have room for
 constexpr Index most_directions = 8192;
 constexpr double most_skew = 0x1p-14;     // of directions as integers: ||Z'Z 2^-2b - I||_F
