@@ -26,6 +26,9 @@ constexpr double negligible = 0.02;
 // What the columns of a given start are given of a random block, so that there is something of every direction in them.
 constexpr double of_chance = 0.1;
 
+// How far a state's Y'Y may be from the identity: far above rounding, far below what would change a subspace.
+constexpr double not_orthonormal = 1e-8;
+
 // What is no larger than this, relative to the whole, is rounding.
 double none_of(Index d) { return 32 * std::numeric_limits<double>::epsilon() * std::sqrt(static_cast<double>(d)); }
 
@@ -319,6 +322,10 @@ void Agents::require_sound_state() {
   for (const State& agent : states_) {
     require_sound(is(agent.lead, p, k) && agent.ritz.values.size() == k && agent.ritz.values.allFinite(),
                   "the answer so far");
+    // Of a block that is narrow the top is replaced at every step, and the rest is what it was.
+    const double off = (agent.lead.transpose() * agent.lead - Small<double>::Identity(k, k)).norm();
+    require_sound(off <= not_orthonormal && (method_.ritz || agent.lead.bottomRows(p - k).isZero(0)),
+                  "the answer within the block");
     require_sound(divided_ || (is(agent.R_0, p, p) && (!method_.polar || is(agent.T, turned(), turned()))),
                   "the factor of the last step");
     require_sound(std::isfinite(agent.beta) && std::isfinite(agent.edge) && std::isfinite(agent.shift), "the momentum");

@@ -61,6 +61,9 @@ class ByteWriter {
 /// end too early, or hold what cannot be; `whose` bytes they are, for its message.
 class ByteReader {
  public:
+  /// Rows or columns of a block that has no numbers: it takes no bytes, and who copies it may count them one by one.
+  static constexpr std::int64_t most_of_nothing = std::int64_t{1} << 24;
+
   explicit ByteReader(std::string_view bytes, const char* whose = "a message between ranks")
       : bytes_(bytes), whose_(whose) {}
 
@@ -100,7 +103,7 @@ class ByteReader {
     const auto rows = get<std::int64_t>(), cols = get<std::int64_t>();
     const auto room = static_cast<std::int64_t>(bytes_.size() / sizeof(double));
     if (!(rows >= 0 && cols >= 0 && (cols == 0 || rows <= room / cols))) fail("a block that it has no bytes for");
-    if (rows > std::numeric_limits<std::int32_t>::max() && cols == 0) fail("a block of too many rows");
+    if (std::max(rows, cols) > most_of_nothing && std::min(rows, cols) == 0) fail("a block of too many empty rows");
     Block<double> block(rows, cols);
     const auto size = static_cast<std::size_t>(block.size()) * sizeof(double);
     if (size > 0) std::memcpy(block.data(), cut(size).data(), size);

@@ -422,7 +422,7 @@ void LinkNetwork::Impl::set_told(std::string_view told) {
     detail::ByteReader reader(told, "what neighbours were told");
     Block<double> heard = reader.block(), unsent = reader.block();
     reader.require_end();
-    if (!rounds() && heard.size() == 0) return;
+    if ((!rounds() || neighbours_.empty()) && heard.size() == 0) return;
     if (!rounds() || heard.rows() != row_.cols || unsent.rows() != 1 || unsent.cols() != heard.cols() ||
         !heard.allFinite() || !unsent.allFinite())
       throw CommunicationError(fmt::format("what neighbours were told has {} blocks of {} numbers: must have {}",

@@ -163,5 +163,27 @@ TEST(Agent, TellsTheOthersOfDataThatCannotBeUsed) {
   for (const auto& one : thrown) EXPECT_TRUE(one) << test::word_of(one);
 }
 
+TEST(Agent, GoesOnAloneFromWhatItKept) {
+  Parties parties;
+  parties.tables.push_back(test::random_block(40, 12, 5));
+  for (const MessagePrecision precision : {MessagePrecision::real64, MessagePrecision::bfloat16}) {
+    FederationSettings federation = settings_of(parties, 2, precision);
+    federation.keep_every = 2;
+    std::string kept;
+    std::uint64_t whole = 0;
+    const auto run = [&](const AgentHooks& hooks) {
+      expect_no_error(run_on(Driver::simulated, federation.W, [&](Links& links) {
+        const AgentOutcome outcome = run_agent(links, {.rows = parties.tables[0]}, federation, hooks);
+        if (whole == 0) whole = outcome.result.digest;
+        EXPECT_EQ(outcome.result.digest, whole);
+        EXPECT_EQ(outcome.taken_up.empty(), hooks.states.empty());
+      }));
+    };
+    run({.keep = [&](const std::string& states) { kept = states; }});
+    ASSERT_FALSE(kept.empty());
+    run({.states = kept});
+  }
+}
+
 }  // namespace
 }  // namespace hearsay

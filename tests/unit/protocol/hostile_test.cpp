@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <atomic>
 
+#include "network/bytes.hpp"
 #include "on_links.hpp"
+#include "support/expect_error.hpp"
 #include "support/random_block.hpp"
 
 namespace hearsay {
@@ -415,6 +417,23 @@ TEST(Federation, EndsWithTheRightAnswerOrATrueWordWhateverTheNetworkDoes) {
     right += std::count(ended.digests.begin(), ended.digests.end(), right_digest());
   }
   EXPECT_GE(right, 40);  // the trouble is not such that nothing ever ends well
+}
+
+// Such a block takes sixteen bytes, and who copies it may count its rows or columns one by one: for ever.
+TEST(Hostile, BlocksWithoutNumbersAreShort) {
+  constexpr std::int64_t most = detail::ByteReader::most_of_nothing;
+  const auto read = [](std::int64_t rows, std::int64_t cols) {
+    detail::ByteWriter writer;
+    writer.put(rows), writer.put(cols);
+    return detail::ByteReader(writer.bytes()).block().size();
+  };
+  EXPECT_EQ(read(0, 0), 0);
+  EXPECT_EQ(read(0, most), 0);
+  EXPECT_EQ(read(most, 0), 0);
+  for (const std::int64_t many : {most + 1, std::int64_t{1} << 40, std::int64_t{1} << 62}) {
+    test::expect_error<CommunicationError>([&] { read(0, many); }, {"too many empty rows"});
+    test::expect_error<CommunicationError>([&] { read(many, 0); }, {"too many empty rows"});
+  }
 }
 
 }  // namespace
