@@ -44,7 +44,8 @@ std::string mpirun_line(Index ranks, std::string_view command) {
 
 int main(int argc, char** argv) {
   app::begin_process();
-  if (argc > 1 && std::string_view(argv[1]) == "decentralized" && started_on_ranks()) hand_over_to_mpi(argv);
+  const std::string_view command = argc > 1 ? argv[1] : "";
+  if ((command == "decentralized" || command == "pca") && started_on_ranks()) hand_over_to_mpi(argv);
   if (argc > 2 && std::string_view(argv[1]) == "agent") hand_over("hearsay-agent", argv);
   AloneTransport alone;
   return app::run_command_line(argc, argv, {alone, mpirun_line, app::joined(argc, argv)});

@@ -21,7 +21,8 @@ std::string canonical(const std::string& text) {
 
 // As a command line would spell it.
 std::string default_of(const OptionRecord& record, const Job& job) {
-  if (record.name == "tolerance") return fmt::format("{}", DecentralizedOptions{}.tolerance);
+  if (record.name == "tolerance" && job.command == "decentralized")
+    return fmt::format("{}", DecentralizedOptions{}.tolerance);
   if (record.name == "topology" && job.text("split", "") == "by-node") return "data";
   return std::string(record.default_text);
 }
@@ -29,9 +30,10 @@ std::string default_of(const OptionRecord& record, const Job& job) {
 }  // namespace
 
 std::vector<Fact> facts_of(const Job& job) {
-  std::vector<Fact> facts = {{"DATA", fmt::format("{}", fmt::join(job.inputs, " "))}};
+  const Commands command = job.command == "pca" ? in_pca : in_decentralized;
+  std::vector<Fact> facts = {{"DATA", job.inputs.empty() ? job.input : fmt::format("{}", fmt::join(job.inputs, " "))}};
   for (const OptionRecord& record : option_table()) {
-    if ((record.commands & in_decentralized) == 0) continue;
+    if ((record.commands & command) == 0) continue;
     if (record.name == "threads" || record.name == "quiet" || record.name == "agents") continue;
     facts.push_back({fmt::format("--{}", record.name), canonical(job.text(record.name, default_of(record, job)))});
   }

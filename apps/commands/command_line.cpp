@@ -58,7 +58,7 @@ int parse_and_run(int argc, char** argv, const Ranks& ranks, OpenLinks open) {
       "4 communication failed, 1 anything else.");
 
   Action action;
-  add_pca(root, action);
+  add_pca(root, action, ranks);
   add_project(root, action);
   add_eigs(root, action);
   add_svd(root, action);

@@ -38,7 +38,7 @@ struct Ranks {
 class FederationLinks;
 using OpenLinks = std::unique_ptr<FederationLinks> (*)(GrpcOptions options);
 
-void add_pca(CLI::App& root, Action& action);
+void add_pca(CLI::App& root, Action& action, const Ranks& ranks);
 void add_project(CLI::App& root, Action& action);
 void add_eigs(CLI::App& root, Action& action);
 void add_svd(CLI::App& root, Action& action);

@@ -1,6 +1,7 @@
 // hearsay pca: principal components of a table of samples.
 #include "hearsay/pca.hpp"
 
+#include "commands/alike.hpp"
 #include "commands/commands.hpp"
 #include "commands/private.hpp"
 #include "commands/solve.hpp"
@@ -10,8 +11,10 @@
 #include "files/inputs.hpp"
 #include "files/outputs.hpp"
 #include "files/samples.hpp"
+#include "hearsay/error.hpp"
+#include "hearsay/io/regular_file.hpp"
 #include "hearsay/solve_genotypes.hpp"
-#include "hearsay/solve_stream.hpp"
+#include "hearsay/solve_stream_on_ranks.hpp"
 #include "reports/report.hpp"
 #include "reports/run_page.hpp"
 
@@ -88,15 +91,20 @@ Analysis analyse(const Job& job, const Data& data, const PcaSettings& settings) 
   return analysis;
 }
 
-// The file is read as often as the plan says and never held; once more for scores.
+// The file is read as often as the plan says and never held; once more for scores. On ranks the first alone has it all.
 template <class S>
-Analysis analyse_rows(const Job& job, RowSource<S>& rows, const SampleStream& stream) {
-  const WatchedRequest request(job, rows.cols());
+std::optional<Analysis> analyse_rows(const Job& job, RowSource<S>& rows, const SampleStream& stream, Transport& ranks) {
+  std::optional<WatchedRequest> watched;
+  ranks.everywhere([&] {
+    if (ranks.rank() == 0) watched.emplace(job, rows.cols());
+  });
   StreamSettings settings{pca_settings(job, stream.weights, stream.column_names)};
   settings.rows_at_once = job.given.contains("block-rows") ? job.block_rows : 0;
   settings.passes = job.integer("passes", 1);
+  if (!watched) return solve_stream_on_ranks(ranks, rows, request_of(job), settings), std::nullopt;
+  const WatchedRequest& request = *watched;
   settings.observe_reading = [&](const Reading& now, const StreamPlan& plan) { return request.goes_on(now, plan); };
-  StreamSolution solution = solve_stream(rows, request, settings);
+  StreamSolution solution = solve_stream_on_ranks(ranks, rows, request, settings).value();
   const StreamPlan plan = solution.plan;
   Block<double> scores;
   if (!job.scores.empty() && !request.interrupted()) scores = scores_in<double>(job, rows, solution.pca);
@@ -104,12 +112,19 @@ Analysis analyse_rows(const Job& job, RowSource<S>& rows, const SampleStream& st
   made.scores = std::move(scores);
   made.facts.features = stream.column_names;
   made.facts.plan = plan;
+  made.sample_names = stream.row_names;
+  made.feature_names = stream.feature_names;
+  if (!made.sample_names.empty()) made.component_names = names_of_components(made.outcome.power.basis.cols());
   return made;
 }
 
+std::optional<Analysis> analyse_stream(const Job& job, const SampleStream& stream, Transport& ranks) {
+  return stream.single ? analyse_rows(job, *stream.single, stream, ranks)
+                       : analyse_rows(job, *stream.rows, stream, ranks);
+}
 Analysis analyse_stream(const Job& job) {
-  const SampleStream stream = open_stored_samples(job);
-  return stream.single ? analyse_rows(job, *stream.single, stream) : analyse_rows(job, *stream.rows, stream);
+  AloneTransport alone;
+  return *analyse_stream(job, open_stored_samples(job), alone);
 }
 
 // Data of single precision are solved in double unless single is asked for; they stay as they are where they can.
@@ -213,14 +228,7 @@ PageData page_of(const Analysis& analysis) {
   return page;
 }
 
-int run_pca(Job job) {
-  refuse_without_dp(job);
-  const bool genotypes = takes_genotypes(job);
-  if (genotypes) require_options_of_genotypes(job);
-  if (job.given.contains("dp")) return run_private_pca(std::move(job));
-  check(job);
-  check_outputs(job);
-  const Analysis analysis = analysed_job(job, genotypes);
+int delivered(Job& job, const Analysis& analysis) {
   job.solve.power.rank = analysis.outcome.power.basis.cols();  // as it was found, where a rule was given
 
   Delivery delivery;
@@ -231,9 +239,44 @@ int run_pca(Job job) {
   return deliver(delivery, report);
 }
 
+// All ranks read; the first one solves and delivers.
+int run_pca_on_ranks(Job job, Transport& ranks) {
+  ranks.everywhere([&] {
+    refuse_without_dp(job);
+    require(!job.given.contains("dp"), "dp: private components are released by one process; leave out mpirun");
+    require(job.stream && !takes_genotypes(job),
+            fmt::format("stream: {} ranks read rows that pass by; say --stream, or leave out mpirun", ranks.size()));
+    check(job);
+    if (ranks.rank() == 0) check_outputs(job);
+  });
+  ranks.require_alike(facts_of(job));
+  std::optional<SampleStream> stream;
+  ranks.everywhere([&] {
+    io::require_regular_file(locate_input(job.input));
+    stream = open_stored_samples(job);
+  });
+  const std::optional<Analysis> analysis = analyse_stream(job, *stream, ranks);
+  int code = done;
+  ranks.everywhere([&] {
+    if (analysis) code = delivered(job, *analysis);
+  });
+  return std::stoi(ranks.broadcast(std::to_string(code)));
+}
+
+int run_pca(Job job, const Ranks& launched) {
+  if (launched.transport.size() > 1) return run_pca_on_ranks(std::move(job), launched.transport);
+  refuse_without_dp(job);
+  const bool genotypes = takes_genotypes(job);
+  if (genotypes) require_options_of_genotypes(job);
+  if (job.given.contains("dp")) return run_private_pca(std::move(job));
+  check(job);
+  check_outputs(job);
+  return delivered(job, analysed_job(job, genotypes));
+}
+
 }  // namespace
 
-void add_pca(CLI::App& root, Action& action) {
+void add_pca(CLI::App& root, Action& action, const Ranks& ranks) {
   add_command(root, action,
               {.name = "pca",
                .summary = "Principal components of a table of samples",
@@ -249,9 +292,10 @@ void add_pca(CLI::App& root, Action& action) {
                          "  hearsay pca huge.npy -k 20 --stream --batch 10000\n"
                          "  hearsay pca cells.h5ad -k 50 --scores scores.csv\n"
                          "  hearsay pca genotypes.bed -k 10 --scores scores.csv\n"
-                         "  hearsay pca patients.csv -k 5 --dp 1,1e-6 --row-norm 10",
+                         "  hearsay pca patients.csv -k 5 --dp 1,1e-6 --row-norm 10\n"
+                         "  mpirun -n 4 hearsay pca huge.npy -k 20 --stream        (every rank reads its rows)",
                .options = in_pca},
-              run_pca);
+              [&ranks](const Job& job) { return run_pca(job, ranks); });
 }
 
 }  // namespace hearsay::app

@@ -9,6 +9,7 @@
 #include "files/inputs.hpp"
 #include "files/run_files.hpp"
 #include "hearsay/error.hpp"
+#include "hearsay/io/hdf5.hpp"
 #include "hearsay/io/rows.hpp"
 #include "hearsay/memory.hpp"
 
@@ -156,15 +157,41 @@ SampleStream open_stored_samples(const Job& job) {
           stream.single = std::move(source);
       },
       rows);
-  return stream.single ? std::move(stream) : weighted(std::move(stream), job);
+  if (stream.single) return stream;
+  stream = weighted(std::move(stream), job);
+  const SampleFile file = sample_file(job);
+  if (is_pipe(file.path)) return stream;
+  const io::Data names = io::names_of_file(file.path, file.options);
+  stream.row_names = names_of_rows(names);
+  stream.feature_names = names_of_columns(names);
+  return stream;
 }
+
+namespace {
+
+// What holding it takes, and solving it there: of a file that is packed or sparse the size says little. Not asked of
+// one that fits in any case, whose reader will look into it soon enough.
+std::uint64_t bytes_to_hold(const Job& job, const SampleFile& file, std::uint64_t stored) {
+  constexpr std::uint64_t most_packed = 32, most_of_covariance = std::uint64_t{2} << 30;
+  if (stored <= memory_limit() / most_packed) return stored;
+  io::try_hdf5(file.path, file.options);
+  const std::optional<io::HeldShape> held = io::held_shape(file.path, file.options);
+  if (!held) return stored;
+  const auto rows = static_cast<std::uint64_t>(held->rows), cols = static_cast<std::uint64_t>(held->cols);
+  const auto k = static_cast<std::uint64_t>(std::max<Index>(job.solve.power.rank, 1));
+  const std::uint64_t covariance = 2 * std::min(most_of_covariance, cols * cols * sizeof(double));
+  return held->bytes + covariance + (job.scores.empty() ? 1 : 2) * rows * k * sizeof(double);
+}
+
+}  // namespace
 
 Taking taking_of(const Job& job) {
   if (job.stream) return Taking::streamed;
   const SampleFile file = sample_file(job);
   std::error_code none;
   if (!std::filesystem::is_regular_file(file.path, none)) return Taking::read;
-  const std::uint64_t stored = std::filesystem::file_size(file.path, none), used = memory_in_use();
+  const std::uint64_t stored = bytes_to_hold(job, file, std::filesystem::file_size(file.path, none)),
+                      used = memory_in_use();
   const bool fits = stored <= memory_limit() && used <= memory_limit() - stored;
   if (!fits && (file.options.raw || io::can_be_streamed(file.path))) return Taking::streamed;
   const bool whole = file.options.label_column.empty() && job.weights_column.empty();

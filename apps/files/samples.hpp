@@ -26,6 +26,7 @@ struct SampleStream {
   std::unique_ptr<RowSource<float>> single = {};
   std::vector<double> weights = {};
   std::vector<std::string> column_names = {};  ///< none where the file has none, or can be read once only
+  std::vector<io::RowNames> row_names = {}, feature_names = {};  ///< as names_of_rows() and names_of_columns()
 };
 
 SampleStream open_weighted_samples(const Job& job);
@@ -33,7 +34,7 @@ SampleStream open_stored_samples(const Job& job);
 
 /// How the samples are taken: read, where they lie on the disk, or as they pass by.
 enum class Taking { read, mapped, streamed };
-/// What was asked for; else what the memory allowed decides, by the size of the file.
+/// What was asked for; else what the memory allowed decides, by the size of the file or of what it holds.
 Taking taking_of(const Job& job);
 
 /// The columns before the numbers of --scores and of --components, where these are .csv: the names of the file's rows

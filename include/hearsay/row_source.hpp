@@ -11,6 +11,7 @@
 #include <string>
 
 #include "hearsay/block.hpp"
+#include "hearsay/csr.hpp"
 #include "hearsay/export.hpp"
 
 namespace hearsay {
@@ -40,6 +41,22 @@ class HEARSAY_API RowSource {
 
   /// Leaves out the next rows and says how many; fewer than `count` only at the end.
   virtual Index skip(Index count);
+};
+
+/// Rows of which few entries are not zero, handed over without the zeros too. read(), read_sparse() and skip() all go
+/// on where the last of them ended.
+class HEARSAY_API SparseRowSource : public RowSource<double> {
+ public:
+  /// The next rows, in place of what `out` held, and how many; fewer than `count` only at the end.
+  virtual Index read_sparse(Index count, CsrMatrix<double>& out) = 0;
+
+  /// Stored entries of all rows: from these it is settled how many rows are read at once.
+  virtual std::int64_t entries() const = 0;
+
+  Index read(BlockView<double> out) override;
+
+ private:
+  CsrMatrix<double> some_;
 };
 
 template <class S>

@@ -46,6 +46,7 @@ class StoredSparse {
 
   Index rows() const { return rows_; }
   Index cols() const { return cols_; }
+  std::int64_t entries() const { return values_.rows(); }
   bool single() const { return values_.single(); }
   std::uint64_t stored_bytes() const {
     return offsets_.stored_bytes() + columns_.stored_bytes() + values_.stored_bytes();
@@ -122,7 +123,7 @@ void refuse_labels(const Hdf5File& file, const TableOptions& options) {
 
 // ---- Rows that pass by
 
-class Hdf5SparseRows final : public RowSource<double> {
+class Hdf5SparseRows final : public SparseRowSource {
  public:
   Hdf5SparseRows(Hdf5File file, StoredSparse stored) : file_(std::move(file)), stored_(std::move(stored)) {}
 
@@ -132,22 +133,13 @@ class Hdf5SparseRows final : public RowSource<double> {
   std::string name() const override { return file_.name(); }
   void rewind() override { next_ = 0; }
 
-  Index read(BlockView<double> out) override {
-    const Index count = std::min(out.rows(), stored_.rows() - next_);
-    constexpr Index at_once = 1024;
-    for (Index done = 0; done < count; done += at_once) {
-      const Index some = std::min(at_once, count - done);
-      stored_.read(next_ + done, some, chunk_);
-      for (Index i = 0; i < some; ++i) {
-        auto row = out.row(done + i);
-        row.setZero();
-        for (auto e = chunk_.row_start[static_cast<std::size_t>(i)];
-             e < chunk_.row_start[static_cast<std::size_t>(i) + 1]; ++e)
-          row(chunk_.columns[static_cast<std::size_t>(e)]) = chunk_.values[static_cast<std::size_t>(e)];
-      }
-    }
-    next_ += count;
-    return count;
+  std::int64_t entries() const override { return stored_.entries(); }
+
+  Index read_sparse(Index count, CsrMatrix<double>& out) override {
+    const Index some = std::min(count, stored_.rows() - next_);
+    stored_.read(next_, some, out);
+    next_ += some;
+    return some;
   }
 
   Index skip(Index count) override {
@@ -159,7 +151,6 @@ class Hdf5SparseRows final : public RowSource<double> {
  private:
   Hdf5File file_;
   StoredSparse stored_;
-  CsrMatrix<double> chunk_;
   Index next_ = 0;
 };
 
@@ -215,6 +206,13 @@ class Hdf5DenseRows final : public RowSource<double> {
   Index next_ = 0;
 };
 
+void take_names(const Hdf5File& file, const Hdf5Layout& layout, Data& data) {
+  data.row_names = hdf5_row_names(file, layout);
+  data.row_title = layout.row_title;
+  data.column_title = layout.column_title;
+  if (data.label_name.empty() && data.labels.empty()) data.column_names = hdf5_column_names(file, layout);
+}
+
 }  // namespace
 
 bool reads_hdf5() { return true; }
@@ -241,10 +239,30 @@ Data read_hdf5(const std::filesystem::path& path, const TableOptions& options) {
       data.notes.push_back(fmt::format("{}: {} is stored by columns (CSC), and was turned into rows in memory",
                                        file.name(), layout.matrix));
   }
-  data.row_names = hdf5_row_names(file, layout);
-  data.row_title = layout.row_title;
-  data.column_title = layout.column_title;
-  if (data.label_name.empty() && data.labels.empty()) data.column_names = hdf5_column_names(file, layout);
+  take_names(file, layout, data);
+  return data;
+}
+
+// Values in single precision stay so until they are solved, when both are there for a moment.
+HeldShape hdf5_held_shape(const std::filesystem::path& path, const TableOptions& options) {
+  const Hdf5File file(path);
+  const Hdf5Layout layout = hdf5_layout(file, options.dataset);
+  const auto rows = static_cast<std::uint64_t>(layout.rows), cols = static_cast<std::uint64_t>(layout.cols);
+  HeldShape held{.rows = layout.rows, .cols = layout.cols};
+  if (layout.kind == Hdf5Layout::Kind::dense) {
+    held.bytes = rows * cols * (file.numbers(layout.matrix).single() ? sizeof(float) : sizeof(double));
+    return held;
+  }
+  const StoredSparse stored(file, layout, options);
+  const std::uint64_t of_an_entry = sizeof(double) + sizeof(std::int32_t) + (stored.single() ? sizeof(float) : 0);
+  held.bytes = static_cast<std::uint64_t>(stored.entries()) * of_an_entry + rows * sizeof(std::int64_t);
+  return held;
+}
+
+Data hdf5_names(const std::filesystem::path& path, const TableOptions& options) {
+  const Hdf5File file(path);
+  Data data;
+  take_names(file, hdf5_layout(file, options.dataset), data);
   return data;
 }
 

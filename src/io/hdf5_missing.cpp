@@ -19,6 +19,8 @@ namespace {
 bool reads_hdf5() { return false; }
 void try_hdf5(const std::filesystem::path&, const TableOptions&) {}
 Data read_hdf5(const std::filesystem::path& path, const TableOptions&) { refuse_without_libhdf5(path); }
+HeldShape hdf5_held_shape(const std::filesystem::path& path, const TableOptions&) { refuse_without_libhdf5(path); }
+Data hdf5_names(const std::filesystem::path& path, const TableOptions&) { refuse_without_libhdf5(path); }
 std::unique_ptr<RowSource<double>> open_hdf5_rows(const std::filesystem::path& path, const TableOptions&) {
   refuse_without_libhdf5(path);
 }

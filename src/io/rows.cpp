@@ -9,6 +9,7 @@
 
 #include "hearsay/error.hpp"
 #include "hearsay/io/hdf5.hpp"
+#include "hearsay/io/npz.hpp"
 #include "io/file_kind.hpp"
 #include "io/npy_format.hpp"
 #include "io/raw.hpp"
@@ -180,11 +181,26 @@ std::vector<std::string> column_names(const std::filesystem::path& path, const T
   return TableReader(source_of(file), options).layout().column_names;
 }
 
+std::optional<HeldShape> held_shape(const std::filesystem::path& path, const TableOptions& options) {
+  InputFile file(path);
+  if (options.raw) return std::nullopt;
+  const FileKind kind = kind_of(file);
+  if (kind == FileKind::hdf5) return hdf5_held_shape(path, options);
+  if (kind == FileKind::npz) return npz_held_shape(path, options);
+  return std::nullopt;
+}
+
+Data names_of_file(const std::filesystem::path& path, const TableOptions& options) {
+  InputFile file(path);
+  if (options.raw || kind_of(file) != FileKind::hdf5) return {};
+  return hdf5_names(path, options);
+}
+
 std::unique_ptr<RowSource<double>> open_rows(const std::filesystem::path& path, const TableOptions& options) {
   InputFile file(path);
   if (options.raw) return std::make_unique<NumberRows<double>>(std::move(file), options);
   const FileKind kind = kind_of(file);
-  if (kind != FileKind::hdf5) refuse_dataset(file, options.dataset);
+  if (kind != FileKind::hdf5 && kind != FileKind::npz) refuse_dataset(file, options.dataset);
   switch (kind) {
     case FileKind::hdf5:
       return open_hdf5_rows(path, options);
@@ -194,8 +210,7 @@ std::unique_ptr<RowSource<double>> open_rows(const std::filesystem::path& path, 
       throw InvalidArgument(
           fmt::format("{}: a Matrix Market file cannot be read row by row; use .csv or .npy", file.name()));
     case FileKind::npz:
-      throw InvalidArgument(fmt::format(
-          "{}: an .npz file is packed, and cannot be read row by row; use .npy, .csv or HDF5", file.name()));
+      return open_npz_rows(path, options);
     case FileKind::bed:
       refuse_bed(file);
     case FileKind::table:
@@ -207,7 +222,7 @@ std::unique_ptr<RowSource<double>> open_rows(const std::filesystem::path& path, 
 bool can_be_streamed(const std::filesystem::path& path) {
   InputFile file(path);
   const FileKind kind = kind_of(file);
-  if (kind != FileKind::npy) return kind == FileKind::table || kind == FileKind::hdf5;
+  if (kind != FileKind::npy) return kind == FileKind::table || kind == FileKind::hdf5 || kind == FileKind::npz;
   const NpyHeader header = read_npy_header(source_of(file));
   return !header.fortran_order || header.rows == 1 || header.cols == 1;
 }

@@ -17,6 +17,9 @@ class GramSum {
  public:
   explicit GramSum(Index columns) : G_(Block<double>::Zero(columns, columns)), sums_(Vector<double>::Zero(columns)) {}
 
+  GramSum(Block<double> upper, Vector<double> sums, Index rows)
+      : G_(std::move(upper)), sums_(std::move(sums)), rows_(rows) {}
+
   /// The shift has as many numbers as a row.
   template <class S>
   void add(const BorrowedBlock<S>& rows, const double* shift);
@@ -28,6 +31,12 @@ class GramSum {
   const Block<double>& upper() const { return G_; }
   Block<double> take_upper() && { return std::move(G_); }
   const Vector<double>& sums() const { return sums_; }
+  /// Its memory, full of zeros.
+  std::pair<Block<double>, Vector<double>> cleared() && {
+    G_.setZero();
+    sums_.setZero();
+    return {std::move(G_), std::move(sums_)};
+  }
 
  private:
   Block<double> G_;

@@ -7,23 +7,17 @@
 // part 1 - n/m of a sum is subtracted: two digits of 10,000 rows, four of a million. They count as rounding.
 #include "operators/covariance_direct.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
-#include <vector>
 
-#include "hearsay/error.hpp"
-#include "linalg/gram_sum.hpp"
-#include "operators/row_pass.hpp"
+#include "operators/lane_sums.hpp"
 
 namespace hearsay::detail {
 
 namespace {
 
-constexpr Index rows_for_provisional_mean = 64;
 // Of a column's sum of squares, the most that may be subtracted.
 constexpr double most_subtracted = 0.5;
 // Sums of squares between these are those of ordinary numbers.
@@ -44,6 +38,8 @@ bool is_near(const GramSum& sum, const Vector<double>& offset) {
   return (rows * offset.array().square() <= most_subtracted * sum.upper().diagonal().array()).all();
 }
 
+}  // namespace
+
 // Squares that are all zero are those of constant columns, unless something was summed.
 bool is_ordinary(const GramSum& sum) {
   const double largest = sum.upper().diagonal().maxCoeff();
@@ -51,14 +47,15 @@ bool is_ordinary(const GramSum& sum) {
   return largest == 0 ? sum.sums().isZero(0) : largest > least_square && largest < largest_square;
 }
 
-// The matrix of sums about `shift`, of at most `terms` terms one after the other.
-FormedCovariance covariance_of(GramSum sum, Vector<double> shift, bool center, Index terms) {
+// What a sum of so many products rounds is below the terms times the root of both squares; over all entries of the
+// matrix that is the trace, weighted with the terms.
+FormedCovariance covariance_of(GramSum sum, Vector<double> shift, bool center, const Vector<double>& terms) {
   const auto rows = static_cast<double>(sum.rows());
   const Vector<double> offset = sum.sums() / rows;
   FormedCovariance formed{
       .mean = std::move(shift), .divisor = center ? std::max(1.0, rows - 1) : rows, .samples = sum.rows()};
-  formed.rounding = 0.5 * std::numeric_limits<double>::epsilon() * static_cast<double>(terms + 4) *
-                    sum.upper().trace() / formed.divisor;
+  formed.rounding = 0.5 * std::numeric_limits<double>::epsilon() *
+                    ((terms.array() + 4) * sum.upper().diagonal().array()).sum() / formed.divisor;
   formed.matrix = std::move(sum).take_upper();
   const Index d = formed.matrix.cols();
   for (Index i = 0; i < d; ++i) {
@@ -71,40 +68,6 @@ FormedCovariance covariance_of(GramSum sum, Vector<double> shift, bool center, I
     for (Index j = 0; j < i; ++j) formed.matrix(i, j) = formed.matrix(j, i);
   return formed;
 }
-
-// ---- Rows that pass by
-
-// Sums of whole matrices: eight of them up to 700 columns, four up to 4,000, by which time they are half a gigabyte.
-Leaves leaves_of_sums(Index d) { return {.rows = gram_rows, .lanes = d <= 700 ? 8 : d <= 4000 ? 4 : 2}; }
-
-Index terms_of_pass(Index rows, const Leaves& leaves) {
-  const Index blocks = (rows + leaves.rows - 1) / leaves.rows;
-  return std::min(rows, leaves.rows) + (blocks + leaves.lanes - 1) / leaves.lanes + leaves.lanes;
-}
-
-template <class S>
-GramSum sum_of_pass(ReadAhead<S>& rows, const Leaves& leaves, const std::function<void(Index)>& after,
-                    Vector<double>& shift, bool find_shift) {
-  const Index d = shift.size();
-  std::vector<GramSum> lanes(static_cast<std::size_t>(leaves.lanes), GramSum(d));
-  visit_leaves<S>(
-      rows, leaves,
-      [&](const BorrowedBlock<S>& first) {
-        if (find_shift) shift = provisional_mean<S>(first, rows_for_provisional_mean);
-      },
-      [&](Index lane, const BorrowedBlock<S>& leaf) {
-        lanes[static_cast<std::size_t>(lane)].template add<S>(leaf, shift.data());
-      },
-      after);
-  GramSum sum = std::move(lanes.front());
-  for (std::size_t lane = 1; lane < lanes.size(); ++lane) {
-    sum.add(lanes[lane]);
-    lanes[lane] = GramSum(0);
-  }
-  return sum;
-}
-
-}  // namespace
 
 template <class S>
 std::optional<FormedCovariance> form_covariance(const BorrowedBlock<S>& data, bool center) {
@@ -119,31 +82,20 @@ std::optional<FormedCovariance> form_covariance(const BorrowedBlock<S>& data, bo
     ++passes;
   }
   if (!is_ordinary(sum) || sum.upper().diagonal().maxCoeff() == 0) return std::nullopt;
-  FormedCovariance formed = covariance_of(std::move(sum), std::move(shift), center, gram_terms(m, d));
+  FormedCovariance formed = covariance_of(std::move(sum), std::move(shift), center,
+                                          Vector<double>::Constant(d, static_cast<double>(gram_terms(m, d))));
   formed.passes = passes;
   return formed;
 }
 
 template <class S>
 FormedCovariance form_covariance(RowSource<S>& source, bool center, const ReadingOptions& reading) {
-  const Index d = source.cols();
-  const Leaves leaves = leaves_of_sums(d);
-  ReadAhead<S> rows(source,
-                    buffered_rows(reading.rows_at_once, leaves, d * static_cast<Index>(sizeof(S)), source.rows()));
-  Vector<double> shift = Vector<double>::Zero(d);
-  GramSum sum = sum_of_pass<S>(
-      rows, leaves,
-      [&](Index count) {
-        if (reading.watch) reading.watch({.pass = 1, .rows = count});
-      },
-      shift, center);
-  const Index samples = sum.rows();
-  if (samples == 0) throw DataError(fmt::format("{}: has no rows", source.name()));
-  if (!is_ordinary(sum))
-    throw DataError(fmt::format(
-        "{}: an entry is not finite, or entries are so large or so small that their squares are no numbers; scale them",
-        source.name()));
-  return covariance_of(std::move(sum), std::move(shift), center, terms_of_pass(samples, leaves));
+  return covariance_of_lanes(sum_lanes<S>(source, center, reading), leaves_of_sums(source.cols()), center,
+                             source.name());
+}
+FormedCovariance form_covariance(SparseRowSource& source, bool center, const ReadingOptions& reading) {
+  return covariance_of_lanes(sum_lanes(source, center, reading), leaves_of_sparse_sums(source.cols()), center,
+                             source.name());
 }
 
 std::uint64_t bytes_to_form_covariance(Index columns, Index stored_bytes) {

@@ -6,6 +6,7 @@
 
 #include "hearsay/block.hpp"
 #include "hearsay/reading.hpp"
+#include "linalg/gram_sum.hpp"
 
 namespace hearsay::detail {
 
@@ -27,6 +28,12 @@ std::optional<FormedCovariance> form_covariance(const BorrowedBlock<S>& data, bo
 /// where the rows have an entry of that kind, or there are none.
 template <class S>
 FormedCovariance form_covariance(RowSource<S>& source, bool center, const ReadingOptions& reading);
+FormedCovariance form_covariance(SparseRowSource& source, bool center, const ReadingOptions& reading);
+
+/// Squares that are those of ordinary numbers, all of them.
+bool is_ordinary(const GramSum& sum);
+/// Of sums about `shift`, of at most so many terms one after the other in each column.
+FormedCovariance covariance_of(GramSum sum, Vector<double> shift, bool center, const Vector<double>& terms);
 
 /// Of the memory that takes, in bytes, what grows with the columns, and with their square.
 std::uint64_t bytes_to_form_covariance(Index columns, Index stored_bytes);

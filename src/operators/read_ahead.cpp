@@ -6,69 +6,49 @@
 
 namespace hearsay::detail {
 
-template <class S>
-ReadAhead<S>::ReadAhead(RowSource<S>& source, Index rows_at_once)
-    : source_(source),
-      rows_at_once_(rows_at_once),
-      lying_(dynamic_cast<const RowsInMemory<S>*>(&source)),
-      buffer_(buffers) {}
-
-template <class S>
-void ReadAhead<S>::fill(Buffer& buffer) {
-  if (buffer.rows.rows() == 0) buffer.rows.resize(rows_at_once_, source_.cols());
-  buffer.count = source_.read(buffer.rows);
-}
-
-template <class S>
-void ReadAhead<S>::stop() {
-  if (!thread_.joinable()) return;
-  {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
+template <class Buffer>
+void FilledAhead<Buffer>::stop() {
+  if (thread_.joinable()) {
+    {
+      const std::lock_guard lock(mutex_);
+      stop_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
   }
-  changed_.notify_all();
-  thread_.join();
-}
-
-template <class S>
-void ReadAhead<S>::rewind() {
-  stop();
-  lying_next_ = 0;
-  if (lying_) return;
-  source_.rewind();
   filled_ = taken_ = 0;
   all_ = stop_ = begun_ = alone_ = ended_ = false;
   failed_ = nullptr;
 }
 
 // The first rows are read by the caller: there is nothing yet to do beside it.
-template <class S>
-void ReadAhead<S>::begin() {
+template <class Buffer>
+void FilledAhead<Buffer>::begin() {
   fill(buffer_[0]);
   begun_ = true;
   filled_ = 1;
-  all_ = last(buffer_[0]);
+  all_ = buffer_[0].last;
   if (all_) return;
   try {
-    thread_ = std::thread([this] { read_all(); });
+    thread_ = std::thread([this] { fill_all(); });
   } catch (const std::system_error&) {
     alone_ = true;
   }
 }
 
-template <class S>
-void ReadAhead<S>::read_all() {
+template <class Buffer>
+void FilledAhead<Buffer>::fill_all() {
   for (bool more = true; more;) {
     std::unique_lock lock(mutex_);
     // The buffer taken last is in use until the next is asked for.
-    changed_.wait(lock, [this] { return stop_ || filled_ - taken_ < buffers - 1; });
+    changed_.wait(lock, [this] { return stop_ || filled_ - taken_ < read_ahead_buffers - 1; });
     if (stop_) return;
-    Buffer& buffer = buffer_[filled_ % buffers];
+    Place& place = buffer_[filled_ % read_ahead_buffers];
     lock.unlock();
     std::exception_ptr failed;
     try {
-      fill(buffer);
-      more = !last(buffer);
+      fill(place);
+      more = !place.last;
     } catch (...) {
       failed = std::current_exception();
       more = false;
@@ -84,6 +64,52 @@ void ReadAhead<S>::read_all() {
   }
 }
 
+template <class Buffer>
+const Buffer* FilledAhead<Buffer>::next() {
+  if (ended_) return nullptr;
+  if (!begun_) {
+    begin();
+  } else if (alone_) {
+    fill(buffer_[filled_ % read_ahead_buffers]);
+    ++filled_;
+  }
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return filled_ > taken_ || all_; });
+  if (filled_ == taken_) {
+    ended_ = true;
+    if (failed_) std::rethrow_exception(failed_);
+    return nullptr;
+  }
+  const Place& place = buffer_[taken_ % read_ahead_buffers];
+  ++taken_;
+  ended_ = place.last;
+  lock.unlock();
+  changed_.notify_all();
+  return &place.buffer;
+}
+
+template class FilledAhead<RowBuffer<float>>;
+template class FilledAhead<RowBuffer<double>>;
+template class FilledAhead<CsrMatrix<double>>;
+
+template <class S>
+ReadAhead<S>::ReadAhead(RowSource<S>& source, Index rows_at_once)
+    : source_(source),
+      rows_at_once_(rows_at_once),
+      lying_(dynamic_cast<const RowsInMemory<S>*>(&source)),
+      filled_([this](RowBuffer<S>& buffer) {
+        if (buffer.rows.rows() == 0) buffer.rows.resize(rows_at_once_, source_.cols());
+        buffer.count = source_.read(buffer.rows);
+        return buffer.count < rows_at_once_;
+      }) {}
+
+template <class S>
+void ReadAhead<S>::rewind() {
+  filled_.stop();
+  lying_next_ = 0;
+  if (!lying_) source_.rewind();
+}
+
 template <class S>
 BorrowedBlock<S> ReadAhead<S>::next() {
   if (lying_) {
@@ -92,32 +118,28 @@ BorrowedBlock<S> ReadAhead<S>::next() {
     const S* const first = lying_->data().data() + std::exchange(lying_next_, lying_next_ + count) * stride;
     return {first, count, lying_->cols(), Eigen::OuterStride<>(stride)};
   }
-  const auto nothing = [this] {
-    return BorrowedBlock<S>(nullptr, 0, source_.cols(), Eigen::OuterStride<>(source_.cols()));
-  };
-  if (ended_) return nothing();
-  if (!begun_) {
-    begin();
-  } else if (alone_) {
-    fill(buffer_[filled_ % buffers]);
-    ++filled_;
-  }
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return filled_ > taken_ || all_; });
-  if (filled_ == taken_) {
-    ended_ = true;
-    if (failed_) std::rethrow_exception(failed_);
-    return nothing();
-  }
-  const Buffer& buffer = buffer_[taken_ % buffers];
-  ++taken_;
-  ended_ = last(buffer);
-  lock.unlock();
-  changed_.notify_all();
-  return {buffer.rows.data(), buffer.count, source_.cols(), Eigen::OuterStride<>(source_.cols())};
+  const RowBuffer<S>* const buffer = filled_.next();
+  const Eigen::OuterStride<> stride(source_.cols());
+  if (buffer == nullptr) return {nullptr, 0, source_.cols(), stride};
+  return {buffer->rows.data(), buffer->count, source_.cols(), stride};
 }
 
 template class ReadAhead<float>;
 template class ReadAhead<double>;
+
+SparseReadAhead::SparseReadAhead(SparseRowSource& source, Index rows_at_once)
+    : source_(source), filled_([this, rows_at_once](CsrMatrix<double>& buffer) {
+        return source_.read_sparse(rows_at_once, buffer) < rows_at_once;
+      }) {}
+
+void SparseReadAhead::rewind() {
+  filled_.stop();
+  source_.rewind();
+}
+
+CsrView<double> SparseReadAhead::next() {
+  const CsrMatrix<double>* const buffer = filled_.next();
+  return buffer == nullptr ? CsrView<double>{.cols = source_.cols()} : borrow(*buffer);
+}
 
 }  // namespace hearsay::detail

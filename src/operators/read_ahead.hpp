@@ -8,10 +8,12 @@
 
 #include <condition_variable>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <thread>
 #include <vector>
 
+#include "hearsay/csr.hpp"
 #include "hearsay/reading.hpp"
 
 namespace hearsay::detail {
@@ -39,16 +41,63 @@ class RowsInMemory : public RowSource<S> {
   Index next_ = 0;
 };
 
+/// Rows of a buffer, of which the last may be fewer.
+template <class S>
+struct RowBuffer {
+  Block<S> rows = {};
+  Index count = 0;
+};
+
+inline constexpr int read_ahead_buffers = 3;  // one that is multiplied, one that waits, one that is filled
+
+template <class Buffer>
+class FilledAhead {
+ public:
+  /// Fills a buffer and says whether it is the last one. Called one at a time, not always from the same thread.
+  using Fill = std::function<bool(Buffer&)>;
+
+  explicit FilledAhead(Fill fill) : fill_(std::move(fill)), buffer_(read_ahead_buffers) {}
+  FilledAhead(const FilledAhead&) = delete;
+  FilledAhead& operator=(const FilledAhead&) = delete;
+  ~FilledAhead() { stop(); }
+
+  /// No buffer is filled from here on until the next one is asked for, which is then the first again.
+  void stop();
+
+  /// The next buffer, which stays until the next call; none after the last one.
+  const Buffer* next();
+
+ private:
+  struct Place {
+    Buffer buffer = {};
+    bool last = false;
+  };
+
+  void begin();
+  void fill_all();
+  void fill(Place& place) { place.last = fill_(place.buffer); }
+
+  const Fill fill_;
+  std::vector<Place> buffer_;
+  std::thread thread_;
+  bool begun_ = false;  // the first buffer has been filled
+  bool alone_ = false;  // no thread fills: the caller does
+  bool ended_ = false;  // the caller has had the last one
+  // What both look at:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::size_t filled_ = 0, taken_ = 0;  // buffers so far; those between the two wait, the last taken one is in use
+  bool all_ = false, stop_ = false;
+  std::exception_ptr failed_;
+};
+
 template <class S>
 class ReadAhead {
  public:
-  static constexpr int buffers = 3;  // one that is multiplied, one that waits, one that is filled
+  static constexpr int buffers = read_ahead_buffers;
 
   /// The source must outlive it, and nobody else may read it between rewind() and the end of a pass.
   ReadAhead(RowSource<S>& source, Index rows_at_once);
-  ReadAhead(const ReadAhead&) = delete;
-  ReadAhead& operator=(const ReadAhead&) = delete;
-  ~ReadAhead() { stop(); }
 
   /// To the first row of a new pass.
   void rewind();
@@ -59,32 +108,24 @@ class ReadAhead {
   Index rows_at_once() const { return rows_at_once_; }
 
  private:
-  struct Buffer {
-    Block<S> rows;
-    Index count = 0;
-  };
-
-  void fill(Buffer& buffer);
-  void begin();
-  void read_all();
-  void stop();
-  bool last(const Buffer& buffer) const { return buffer.count < rows_at_once_; }
-
   RowSource<S>& source_;
   const Index rows_at_once_;
   const RowsInMemory<S>* const lying_;  // nothing is read, then
   Index lying_next_ = 0;
-  std::vector<Buffer> buffer_;
-  std::thread thread_;
-  bool begun_ = false;  // the first rows have been read
-  bool alone_ = false;  // no thread reads: the caller does
-  bool ended_ = false;  // the caller has had the last rows
-  // What both look at:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::size_t filled_ = 0, taken_ = 0;  // buffers so far; those between the two wait, the last taken one is in use
-  bool all_ = false, stop_ = false;
-  std::exception_ptr failed_;
+  FilledAhead<RowBuffer<S>> filled_;
+};
+
+/// The same of rows without their zeros.
+class SparseReadAhead {
+ public:
+  SparseReadAhead(SparseRowSource& source, Index rows_at_once);
+
+  void rewind();
+  CsrView<double> next();
+
+ private:
+  SparseRowSource& source_;
+  FilledAhead<CsrMatrix<double>> filled_;
 };
 
 }  // namespace hearsay::detail

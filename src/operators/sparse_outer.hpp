@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "hearsay/block.hpp"
 #include "hearsay/csr.hpp"
 #include "hearsay/threads.hpp"
 
@@ -75,22 +76,47 @@ class ChunkOfRows {
   std::vector<std::int32_t> starts_ = {}, next_ = {};
 };
 
-/// Both triangles. value(e, j) is entry e, of column j, as it counts; weight(i) that of row i. A row has less than 2^31
-/// entries, as it has columns.
+/// Appends row i of `rows` less the shift, which the columns `shifted` have; these get an entry where they have none.
+inline void add_shifted_row(const CsrView<double>& rows, Index i, const Vector<double>& shift,
+                            std::span<const std::int32_t> shifted, CsrMatrix<double>& out) {
+  auto e = static_cast<std::size_t>(rows.row_start[static_cast<std::size_t>(i)]);
+  const auto end = static_cast<std::size_t>(rows.row_start[static_cast<std::size_t>(i) + 1]);
+  const auto put = [&out](std::int32_t column, double value) {
+    out.columns.push_back(column);
+    out.values.push_back(value);
+  };
+  for (const std::int32_t s : shifted) {
+    for (; e < end && rows.columns[e] < s; ++e) put(rows.columns[e], rows.values[e]);
+    const bool there = e < end && rows.columns[e] == s;
+    put(s, (there ? rows.values[e++] : 0.0) - shift(s));
+  }
+  for (; e < end; ++e) put(rows.columns[e], rows.values[e]);
+}
+
+/// Adds the upper triangle of rows first to last. value(e, j) is entry e, of column j, as it counts; weight(i) that of
+/// row i. A row has less than 2^31 entries, as it has columns.
 template <class S, class Value, class Weight>
-void sparse_outer_products(const CsrView<S>& data, const Value& value, const Weight& weight, Block<double>& sum) {
+void add_outer_products(const CsrView<S>& data, Index first, Index end, const Value& value, const Weight& weight,
+                        ChunkOfRows& chunk, Block<double>& sum) {
   const Index d = data.cols;
-  sum.setZero(d, d);
-  ChunkOfRows chunk;
-  for (Index first = 0; first < data.rows;) {
+  while (first < end) {
     Index last = first + 1;
     const std::int64_t begin = data.row_start[static_cast<std::size_t>(first)];
-    while (last < data.rows && data.row_start[static_cast<std::size_t>(last) + 1] - begin <= entries_of_a_chunk) ++last;
+    while (last < end && data.row_start[static_cast<std::size_t>(last) + 1] - begin <= entries_of_a_chunk) ++last;
     chunk.take(data, first, last, value, weight);
 #pragma omp parallel for schedule(dynamic, 16) num_threads(threads())
     for (Index j = 0; j < d; ++j) chunk.add_column(j, sum.data() + j * d);
     first = last;
   }
+}
+
+/// Both triangles, of all rows.
+template <class S, class Value, class Weight>
+void sparse_outer_products(const CsrView<S>& data, const Value& value, const Weight& weight, Block<double>& sum) {
+  const Index d = data.cols;
+  sum.setZero(d, d);
+  ChunkOfRows chunk;
+  add_outer_products(data, 0, data.rows, value, weight, chunk, sum);
   for (Index j = 0; j < d; ++j)
     for (Index k = j + 1; k < d; ++k) sum(k, j) = sum(j, k);
 }

@@ -355,7 +355,7 @@ constexpr OptionRecord table[] = {
      "On several ranks, how long one waits for the others before the whole job ends with exit code 4; without it 60 "
      "for "
      "the start. A rank that reads or multiplies for long is waited for too",
-     running, in_decentralized},
+     running, in_decentralized | in_pca},
     {"threads", "", "N", integer, "all", "at least 1", "Threads to use; results do not depend on it", running,
      in_solves | in_decentralized | in_plan | in_experiments | in_svd | in_project},
     {"memory", "", "SIZE", text, "0.9 of what the machine, its control group and its limits allow",

@@ -38,6 +38,27 @@ class StoppableRows final : public RowSource<S> {
   std::atomic<bool> stopped_ = false;
 };
 
+class StoppableSparseRows final : public SparseRowSource {
+ public:
+  explicit StoppableSparseRows(SparseRowSource& source) : source_(source) {}
+
+  Index cols() const override { return source_.cols(); }
+  std::optional<Index> rows() const override { return source_.rows(); }
+  std::int64_t entries() const override { return source_.entries(); }
+  std::string name() const override { return source_.name(); }
+  void rewind() override { source_.rewind(); }
+  Index read_sparse(Index count, CsrMatrix<double>& out) override {
+    return source_.read_sparse(stopped_ ? 0 : count, out);
+  }
+
+  void stop() { stopped_ = true; }
+  bool stopped() const { return stopped_; }
+
+ private:
+  SparseRowSource& source_;
+  std::atomic<bool> stopped_ = false;
+};
+
 /// Why readings came to an end before the solver did.
 struct EarlyEnd {
   std::optional<Status> status = {};

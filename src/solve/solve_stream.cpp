@@ -17,12 +17,15 @@
 #include "hearsay/operators/covariance.hpp"
 #include "hearsay/operators/minibatch.hpp"
 #include "hearsay/solve_stream.hpp"
+#include "hearsay/solve_stream_on_ranks.hpp"
 #include "hearsay/subspace.hpp"
 #include "operators/covariance_direct.hpp"
 #include "operators/read_ahead.hpp"
+#include "operators/stream_pass.hpp"
 #include "solve/guarded_rows.hpp"
 #include "solve/pca_parts.hpp"
 #include "solve/prepared.hpp"
+#include "solve/shared_reading.hpp"
 #include "solve/stream_plan.hpp"
 #include "solve/treated_rows.hpp"
 #include "solve/widened_rows.hpp"
@@ -40,7 +43,9 @@ using detail::GuardedProducts;
 using detail::Prepared;
 using detail::rank_by_minka;
 using detail::ReadingStopped;
+using detail::SharedReading;
 using detail::StoppableRows;
+using detail::StoppableSparseRows;
 using detail::take_treatment;
 using detail::with_rank;
 
@@ -134,14 +139,36 @@ void say_stopped(PcaResult<double>& result) {
       fmt::format("the reading was stopped: these are the components of the first {} rows", result.samples));
 }
 
-template <class Stored>
-PcaSolution<double> by_covariance(RowSource<Stored>& source, const Streaming& how, bool center) {
+// What the rows of a source are stored in.
+template <class S>
+S stored_in(const RowSource<S>&);
+template <class Source>
+using StoredIn = decltype(stored_in(std::declval<const Source&>()));
+
+template <class Source>
+using Stoppable =
+    std::conditional_t<std::is_same_v<Source, SparseRowSource>, StoppableSparseRows, StoppableRows<StoredIn<Source>>>;
+
+template <class Source>
+FormedCovariance formed_together(SharedReading<Source>& shared, const Source& source, const Streaming& how,
+                                 bool center) try {
+  return shared.form_covariance(center, [&](const Reading& now) {
+    if (!how.goes_on(now)) throw ReadingStopped();
+  });
+} catch (const ReadingStopped&) {
+  throw DataError(
+      fmt::format("{}: the only reading was stopped, and several ranks had each a part of it", source.name()));
+}
+
+template <class Source>
+PcaSolution<double> by_covariance(Source& source, const Streaming& how, bool center, SharedReading<Source>* shared) {
   const auto begin = std::chrono::steady_clock::now();
-  StoppableRows<Stored> rows(source);
+  Stoppable<Source> rows(source);
   const ReadingOptions reading{.rows_at_once = how.settings.rows_at_once, .watch = [&](const Reading& now) {
                                  if (!how.goes_on(now)) rows.stop();
                                }};
-  const FormedCovariance formed = detail::form_covariance<Stored>(rows, center, reading);
+  const FormedCovariance formed = shared != nullptr ? formed_together(*shared, source, how, center)
+                                                    : detail::form_covariance(rows, center, reading);
   const double read = detail::seconds_since(begin);
   const auto solve_with = [&](const Request& with) { return described_formed(solve_formed(formed, with), formed); };
   PcaSolution<double> solution = with_rank<double>(
@@ -212,13 +239,25 @@ std::optional<Block<double>> start_of_window(RowSource<Stored>& source, const St
   return Block<double>(pca<Stored>(window, options).power.basis.template cast<double>());
 }
 
-template <class Stored>
-PcaSolution<double> by_products(RowSource<Stored>& source, const Streaming& how, bool center) {
+template <class Source>
+std::unique_ptr<detail::StreamPass<double>> pass_over(Source& source, const Streaming& how, bool center,
+                                                      const WatchReading& watch, SharedReading<Source>* shared) {
+  if (shared != nullptr) return shared->pass(center, watch);
+  const ReadingOptions reading{.rows_at_once = how.settings.rows_at_once, .watch = watch};
+  if constexpr (std::is_same_v<Source, SparseRowSource>)
+    return std::make_unique<detail::WholePass<double>>(detail::product_lanes(source, center, reading));
+  else
+    return std::make_unique<detail::WholePass<double>>(
+        detail::product_lanes<double, StoredIn<Source>>(source, center, reading));
+}
+
+template <class Source>
+PcaSolution<double> by_products(Source& source, const Streaming& how, bool center, SharedReading<Source>* shared) {
+  using Stored = StoredIn<Source>;
   const auto watch = [&](const Reading& now) {
     if (!how.goes_on(now) && now.pass > 1) throw ReadingStopped();
   };
-  const StreamedCovariance<double, Stored> A(source, center,
-                                             {.rows_at_once = how.settings.rows_at_once, .watch = watch});
+  const StreamedCovariance<double, Stored> A(source, center, pass_over(source, how, center, watch, shared));
   std::optional<Index> most;
   Request request = how.request;
   if (how.lean && !request.settings.power.method) request.settings.power.method = SolveMethod::anpm;
@@ -262,13 +301,14 @@ PcaSolution<double> by_batches(RowSource<float>& rows, const Streaming& how, boo
   return by_batches(widened, how, center);
 }
 
-template <class Stored>
-PcaSolution<double> as_planned(RowSource<Stored>& rows, const Streaming& how, bool center) {
+template <class Source>
+PcaSolution<double> as_planned(Source& rows, const Streaming& how, bool center,
+                               SharedReading<Source>* shared = nullptr) {
   switch (how.plan.way) {
     case StreamWay::covariance:
-      return by_covariance(rows, how, center);
+      return by_covariance(rows, how, center, shared);
     case StreamWay::products:
-      return by_products(rows, how, center);
+      return by_products(rows, how, center, shared);
     case StreamWay::batches:
       break;
   }
@@ -282,7 +322,7 @@ PcaSolution<double> treated_stream(RowSource<double>& source, Streaming how) {
   detail::TreatedRows rows(source, how.settings, [&](Index count) {
     if (how.settings.observe_reading) how.settings.observe_reading({.pass = 1, .rows = count}, how.plan);
   });
-  PcaSolution<double> solution = as_planned<double>(rows, how, false);
+  PcaSolution<double> solution = as_planned<RowSource<double>>(rows, how, false);
   take_treatment(rows, solution.pca);
   const PowerResult<double>& power = solution.pca.power;
   solution.pca.total_variance = std::ldexp(rows.total_variance(), -power.exponent);
@@ -309,10 +349,23 @@ void require_fit_for_streams(const Request& request, const PcaSettings& settings
   if (settings.batch) detail::require_fit_for_batches(request, *settings.batch);
 }
 
-template <class Stored>
-StreamSolution solve_rows(RowSource<Stored>& rows, const Request& request, const StreamSettings& settings) {
+bool are_treated(const StreamSettings& settings) {
+  return settings.standardize || settings.missing != Missing::refuse || !settings.weights.empty();
+}
+
+template <class Source>
+std::optional<std::int64_t> entries_of(const Source& rows) {
+  if constexpr (std::is_same_v<Source, SparseRowSource>)
+    return rows.entries();
+  else
+    return std::nullopt;
+}
+
+template <class Source>
+StreamSolution solve_rows(Source& rows, const Request& request, const StreamSettings& settings,
+                          SharedReading<Source>* shared = nullptr) {
   require_fit_for_streams(request, settings);
-  const bool treated = settings.standardize || settings.missing != Missing::refuse || !settings.weights.empty();
+  const bool treated = are_treated(settings);
   require(
       !settings.passes || *settings.passes >= (treated ? 2 : 1),
       fmt::format("passes = {}: must be at least {}", settings.passes.value_or(0),
@@ -325,28 +378,75 @@ StreamSolution solve_rows(RowSource<Stored>& rows, const Request& request, const
       detail::plan_stream({.columns = rows.cols(),
                            .rows = rows.rows(),
                            .bytes_per_pass = rows.bytes_per_pass(),
-                           .stored_bytes = treated ? 8 : static_cast<Index>(sizeof(Stored)),
+                           .stored_bytes = treated ? 8 : static_cast<Index>(sizeof(StoredIn<Source>)),
                            .measured_before = treated,
+                           .entries = entries_of(rows),
                            .name = rows.name()},
                           settled, settings);
   how.plan = plan.told;
   how.lean = plan.lean;
   how.spare = plan.spare;
   if (settings.observe_reading) settings.observe_reading({.pass = 1, .rows = 0}, how.plan);
-  StreamSolution solution{treated ? treated_stream(rows, how) : as_planned(rows, how, settings.center), how.plan};
+  StreamSolution solution{treated ? treated_stream(rows, how) : as_planned<Source>(rows, how, settings.center, shared),
+                          how.plan};
   solution.pca.centred = settings.center;
   add_treatment_notes(solution.pca, settings);
+  return solution;
+}
+
+// Zeros are left out where nothing turns them into something else.
+SparseRowSource* without_zeros(RowSource<double>& rows, const StreamSettings& settings) {
+  return are_treated(settings) || settings.batch ? nullptr : dynamic_cast<SparseRowSource*>(&rows);
+}
+
+// ---- On ranks
+
+void require_fit_for_ranks(const StreamSettings& settings) {
+  require(!are_treated(settings) && !settings.batch,
+          "ranks: rows that are standardized, weighted, incomplete or taken by batches are read by one process; "
+          "leave that out, or mpirun");
+}
+
+template <class Source>
+std::optional<StreamSolution> solve_together(Transport& ranks, Source& rows, const Request& request,
+                                             const StreamSettings& settings) {
+  if (ranks.size() == 1) return solve_rows<Source>(rows, request, settings);
+  ranks.everywhere([&] { require_fit_for_ranks(settings); });
+  const Fact facts[] = {{"the number of columns", fmt::format("{}", rows.cols())},
+                        {"the number of rows", rows.rows() ? fmt::format("{}", *rows.rows()) : "not known"},
+                        {"the bytes of a reading", fmt::format("{}", rows.bytes_per_pass())}};
+  ranks.require_alike(facts);
+  SharedReading<Source> shared(ranks, rows, {.rows_at_once = settings.rows_at_once});
+  if (ranks.rank() != 0) return shared.serve(), std::nullopt;
+  std::optional<StreamSolution> solution;
+  const detail::Failure failure =
+      detail::caught(0, [&] { solution = solve_rows<Source>(rows, request, settings, &shared); });
+  shared.end(failure);
+  if (failure.any()) detail::raise(failure.kind, failure.message);
   return solution;
 }
 
 }  // namespace
 
 StreamSolution solve_stream(RowSource<double>& rows, const Request& request, const StreamSettings& settings) {
+  if (SparseRowSource* const sparse = without_zeros(rows, settings)) return solve_rows(*sparse, request, settings);
   return solve_rows(rows, request, settings);
 }
 
 StreamSolution solve_stream(RowSource<float>& rows, const Request& request, const StreamSettings& settings) {
   return solve_rows(rows, request, settings);
+}
+
+std::optional<StreamSolution> solve_stream_on_ranks(Transport& ranks, RowSource<double>& rows, const Request& request,
+                                                    const StreamSettings& settings) {
+  if (SparseRowSource* const sparse = without_zeros(rows, settings))
+    return solve_together(ranks, *sparse, request, settings);
+  return solve_together(ranks, rows, request, settings);
+}
+
+std::optional<StreamSolution> solve_stream_on_ranks(Transport& ranks, RowSource<float>& rows, const Request& request,
+                                                    const StreamSettings& settings) {
+  return solve_together(ranks, rows, request, settings);
 }
 
 PcaSolution<double> solve_pca(RowSource<double>& rows, const Request& request, const PcaSettings& settings,

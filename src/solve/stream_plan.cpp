@@ -8,6 +8,7 @@
 #include "hearsay/memory.hpp"
 #include "linalg/memory_limit.hpp"
 #include "operators/covariance_direct.hpp"
+#include "operators/lane_sums.hpp"
 #include "solver/choices.hpp"
 #include "solver/tuning.hpp"
 
@@ -52,7 +53,9 @@ Index power_columns(Index k) { return 5 * (k + std::max<Index>(k, 4)) + k; }
 
 std::uint64_t bytes_by_covariance(const StreamShape& shape, Index k) {
   const Index d = shape.columns;
-  const std::uint64_t forming = bytes_to_form_covariance(d, shape.stored_bytes);
+  const std::uint64_t forming = shape.entries
+                                    ? bytes_to_form_sparse_covariance(d, shape.rows.value_or(0), *shape.entries)
+                                    : bytes_to_form_covariance(d, shape.stored_bytes);
   const std::uint64_t solving =
       block_bytes(d, d) + (d <= 200 ? 5 * block_bytes(d, d) : block_bytes(d, krylov_columns(d, k, 16)));
   return std::max(forming, solving);
@@ -64,6 +67,17 @@ std::uint64_t bytes_by_products(const StreamShape& shape, Index k, bool lean) {
   const std::uint64_t row = static_cast<std::uint64_t>(d) * static_cast<std::uint64_t>(shape.stored_bytes);
   const std::uint64_t buffer = lean ? 8 * row : std::max<std::uint64_t>(64 * row, std::uint64_t{4} << 20);
   return 3 * buffer + block_bytes(d, 8 * s + (lean ? power_columns(k) : krylov_columns(d, k, s)));
+}
+
+// Whether the matrix is worth its forming: of dense rows a row takes d multiply-adds an entry, halved; of sparse ones
+// as many as it has entries, scattered over the matrix, which costs four times as much. A formed matrix that is much
+// larger than the data is slower to multiply by than they are.
+bool worth_forming(const StreamShape& shape, Index p) {
+  constexpr double scattered = 4, most_larger = 16;
+  const auto d = static_cast<double>(shape.columns), most = static_cast<double>(most_columns_formed * p);
+  if (!shape.entries) return d <= most;
+  const auto entries = static_cast<double>(*shape.entries);
+  return scattered * entries <= most * static_cast<double>(shape.rows.value_or(1)) && d * d <= most_larger * entries;
 }
 
 }  // namespace
@@ -84,7 +98,7 @@ SettledPlan plan_stream(const StreamShape& shape, const SolveSettings& settled, 
   const std::uint64_t formed = bytes_by_covariance(shape, k), roomy = bytes_by_products(shape, k, false),
                       lean = bytes_by_products(shape, k, true);
   const Index p = std::max<Index>(2 * k, 16);
-  const bool worth = shape.columns <= most_columns_formed * p || settings.passes == before + 1;
+  const bool worth = worth_forming(shape, p) || settings.passes == before + 1;
   if (settings.batch) {
     takes(StreamWay::batches, batch_passes + before, false, roomy);
   } else if (worth && fits(formed)) {

@@ -9,8 +9,9 @@ struct StreamShape {
   Index columns = 1;
   std::optional<Index> rows = {};
   std::uint64_t bytes_per_pass = 0;
-  Index stored_bytes = 8;        ///< of a number in a buffer
-  bool measured_before = false;  ///< a reading finds means, scales and what is missing
+  Index stored_bytes = 8;                    ///< of a number in a buffer
+  bool measured_before = false;              ///< a reading finds means, scales and what is missing
+  std::optional<std::int64_t> entries = {};  ///< of sparse rows, which are multiplied without their zeros
   std::string name = {};
 };
 

@@ -88,11 +88,17 @@ Block<S> pca_scores(const CsrMatrix<S>& data, const PcaResult<S>& result) {
 Block<double> pca_scores(RowSource<double>& rows, const PcaResult<double>& result, Index block_rows) {
   require(block_rows > 0, fmt::format("rows at once = {}: must be at least 1", block_rows));
   require_same_features(rows.cols(), result);
-  Block<double> all(0, result.power.basis.cols()), block(block_rows, rows.cols());
+  auto* const sparse = dynamic_cast<SparseRowSource*>(&rows);
+  Block<double> all(rows.rows().value_or(0), result.power.basis.cols());
+  Block<double> block(sparse != nullptr ? 0 : block_rows, rows.cols());
+  CsrMatrix<double> some;
   Index filled = 0;
   rows.rewind();
-  for (Index count = rows.read(block); count > 0; count = rows.read(block)) {
-    const Block<double> part = pca_scores<double>(Block<double>(block.topRows(count)), result);
+  for (;;) {
+    const Index count = sparse != nullptr ? sparse->read_sparse(block_rows, some) : rows.read(block);
+    if (count == 0) break;
+    const Block<double> part = sparse != nullptr ? pca_scores<double>(some, result)
+                                                 : pca_scores<double>(Block<double>(block.topRows(count)), result);
     if (filled + count > all.rows()) all.conservativeResize(2 * filled + count, Eigen::NoChange);
     all.middleRows(filled, count) = part;
     filled += count;

@@ -39,7 +39,7 @@ def desk(tmp_path_factory):
 
 
 def test_there_are_commands():
-    assert len(makers()) == 1 and len(COMMANDS) == 4
+    assert len(makers()) == 1 and len(COMMANDS) == 5
 
 
 @pytest.mark.parametrize("command, code", COMMANDS, ids=[command for command, _ in COMMANDS])
@@ -97,6 +97,59 @@ def test_memory_and_stream_agree_and_threads_change_no_bit(hearsay):
     assert hearsay("pca", "a.h5ad", "-k", 3, "--stream", "--components", "stream.npy").returncode == 0
     one, other = (np.load(hearsay.directory / name) for name in ("1.npy", "stream.npy"))
     assert sin_theta(one, other) <= 1e-7
+
+
+@pytest.fixture
+def many(hearsay):
+    """3,000 cells whose 120 genes hold few counts, and two that hold many."""
+    random = np.random.default_rng(4)
+    X = random.poisson(0.1, (3000, 120)) * random.gamma(2, 1, (3000, 120)) * (1 + random.integers(0, 3, (3000, 1)) * (np.arange(120) < 40))
+    X[:, 7] = 1000 + random.standard_normal(3000)
+    X[::2, 9] = 3
+    write_csr(hearsay.directory / "many.h5ad", X)
+    return X
+
+
+def test_a_stream_leaves_the_zeros_out_and_depends_on_no_chunks_and_no_threads(hearsay, many):
+    _, values, vectors = np.linalg.svd(many - many.mean(axis=0), full_matrices=False)
+    found = set()
+    for i, more in enumerate([[], ["--block-rows", 1], ["--block-rows", 1000], ["--threads", 1], ["--threads", 3]]):
+        result = hearsay.json("pca", "many.h5ad", "-k", 4, "--stream", "--components", f"{i}.npy", "--scores", f"scores{i}.npy", *more)
+        assert result["plan"]["way"] == "covariance" and result["passes"] == 1
+        found.add((hearsay.directory / f"{i}.npy").read_bytes())
+    assert len(found) == 1
+    basis = np.load(hearsay.directory / "0.npy")
+    assert sin_theta(vectors[:4].T, basis) <= 1e-7
+    assert np.allclose(result["eigenvalues"], values[:4] ** 2 / 2999, rtol=1e-9)
+    assert np.allclose(np.load(hearsay.directory / "scores0.npy"), (many - many.mean(axis=0)) @ basis, atol=1e-8)
+
+
+def test_a_stream_names_cells_and_genes(hearsay, many):
+    hearsay.json("pca", "many.h5ad", "-k", 2, "--stream", "--components", "loadings.csv", "--scores", "scores.csv")
+    hearsay.json("pca", "many.h5ad", "-k", 2, "--components", "loadings0.csv", "--scores", "scores0.csv")
+    for name in ("loadings", "scores"):
+        one, other = (rows_of(hearsay.directory / f"{name}{i}.csv") for i in ("", "0"))
+        assert one[0] == other[0] and [row[0] for row in one] == [row[0] for row in other]
+
+
+def test_cells_that_take_more_than_the_memory_allowed_are_streamed(hearsay):
+    random = np.random.default_rng(6)
+    X = random.poisson(0.5, (40000, 200)).astype(float)
+    write_csr(hearsay.directory / "large.h5ad", X)  # 40 MB in memory
+    result = hearsay.json("pca", "large.h5ad", "-k", 2, "--memory", "45MB", "--scores", "scores.csv")
+    assert result["plan"]["way"] == "covariance" and result["plan"]["rows"] == 40000
+    assert rows_of(hearsay.directory / "scores.csv")[1][0] == "obs0"
+    assert hearsay.json("pca", "large.h5ad", "-k", 2, "--memory", "1GB")["plan"] is None
+
+
+def test_products_of_a_stream_leave_the_zeros_out(hearsay):
+    random = np.random.default_rng(5)
+    X = random.poisson(0.02, (400, 3000)) * (5 * 0.99 ** np.arange(3000))
+    write_csr(hearsay.directory / "wide.h5ad", X)
+    result = hearsay.json("pca", "wide.h5ad", "-k", 3, "--stream", "--memory", "90MB", "--accuracy", "1e-4", "--components", "basis.npy")
+    assert result["plan"]["way"] == "products"
+    _, _, vectors = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
+    assert sin_theta(vectors[:3].T, np.load(hearsay.directory / "basis.npy")) <= 1e-4
 
 
 def write_csr(path, X, kind="csr_matrix", order=None, names=None):

@@ -227,3 +227,53 @@ def test_one_process_too_tells_the_line_that_works(hearsay, sites):
 
 def test_help_and_version_are_printed_once(on_ranks):
     assert on_ranks(2, "decentralized", "--help").stdout.count("Examples:") == 1
+
+
+# ---- hearsay pca --stream: every rank reads its rows
+
+@pytest.fixture
+def rows(tmp_path):
+    random = np.random.default_rng(2)
+    np.save(tmp_path / "rows.npy", (random.standard_normal((5003, 24)) * 0.9 ** np.arange(24) + 5).astype(np.float32))
+    np.save(tmp_path / "wide.npy", (random.standard_normal((600, 2000)) * 0.99 ** np.arange(2000)).astype(np.float32))
+
+
+@pytest.mark.parametrize("command, way", [
+    (["rows.npy", "-k", 4], "covariance"),
+    (["wide.npy", "-k", 3, "--memory", "150MB", "--accuracy", "1e-4"], "products"),
+], ids=["covariance", "products"])
+def test_rows_that_ranks_read_together_give_the_bits_of_one_process(hearsay, on_ranks, rows, tmp_path, command, way):
+    command = ["pca", *command, "--stream", "--json", "-", "--components"]
+    alone = json.loads(hearsay(*command, "alone.npy").stdout)
+    assert alone["plan"]["way"] == way
+    for ranks in (1, 2, 3, 5):
+        result = on_ranks(ranks, *command, f"{ranks}.npy")
+        assert result.returncode == 0, result.stderr
+        there = json.loads(result.stdout)
+        for key in ("status", "passes", "eigenvalues", "residual", "certificate"):
+            assert there[key] == alone[key], (key, ranks)
+        assert (tmp_path / f"{ranks}.npy").read_bytes() == (tmp_path / "alone.npy").read_bytes(), ranks
+
+
+@pytest.mark.attack
+def test_a_number_that_is_none_ends_all_ranks_that_read_together(on_ranks, rows, tmp_path):
+    data = np.load(tmp_path / "rows.npy")
+    data[4800, 3] = np.nan
+    np.save(tmp_path / "rows.npy", data)
+    for ranks in (2, 3):
+        told_once(on_ranks(ranks, "pca", "rows.npy", "-k", 2, "--stream", "--json", "r.json"), 2, "rows.npy: row 4801, column 4 is nan")
+        assert not (tmp_path / "r.json").exists()
+
+
+@pytest.mark.attack
+@pytest.mark.parametrize("options, saying", [
+    ([], "say --stream"),
+    (["--stream", "--standardize"], "standardized"),
+    (["--stream", "--batch", 100], "batches"),
+    (["--dp", "1,1e-6", "--row-norm", "1"], "dp"),
+    (["--stream", "--start", "none.npy"], "none.npy"),
+    (["--stream", "-k", 99], "rank = 99"),
+])
+def test_what_ranks_cannot_read_together_is_told_once(on_ranks, rows, options, saying):
+    rank = [] if "-k" in options else ["-k", 2]
+    told_once(on_ranks(2, "pca", "rows.npy", *rank, *options), 2, saying)

@@ -177,3 +177,27 @@ def test_a_window_of_the_rows_saves_readings_and_is_the_same_each_time(hearsay, 
     assert (tmp_path / "1.npy").read_bytes() == (tmp_path / "2.npy").read_bytes()
     assert sin_theta(truth(data, 10), np.load(tmp_path / "1.npy")) <= 1e-4
     assert found[0]["status"] == "converged" and found[0]["passes"] <= 8
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["stored", "packed"])
+def test_npz_passes_by(hearsay, tmp_path, packed):
+    data = harmonic_rows(3000, 20)
+    (np.savez_compressed if packed else np.savez)(tmp_path / "data.npz", data)
+    np.save(tmp_path / "data.npy", data.astype(float))
+    result = hearsay.json("pca", "data.npz", "-k", 3, "--stream", "--components", "npz.npy")
+    assert result["passes"] == 1 and result["plan"]["rows"] == 3000
+    hearsay.json("pca", "data.npy", "-k", 3, "--stream", "--components", "npy.npy")
+    assert (tmp_path / "npz.npy").read_bytes() == (tmp_path / "npy.npy").read_bytes()
+    data[2900, 3] = np.nan
+    np.savez(tmp_path / "bad.npz", data)
+    hearsay.refuses("pca", "bad.npz", "-k", 3, "--stream", saying=["bad.npz", "row 2901, column 4 is nan"])
+    whole = (tmp_path / "data.npz").read_bytes()
+    (tmp_path / "cut.npz").write_bytes(whole[:-100])
+    hearsay.refuses("pca", "cut.npz", "-k", 3, "--stream", saying=["cut.npz: is no .zip file, or not all of one"])
+
+
+def test_a_nan_in_the_thousandth_chunk_is_found_with_its_place(hearsay, tmp_path):
+    data = harmonic_rows(100_050, 4)
+    data[99_950, 2] = np.nan
+    np.save(tmp_path / "data.npy", data)
+    hearsay.refuses("pca", "data.npy", "-k", 2, "--stream", "--block-rows", 100, saying=["data.npy: row 99951, column 3 is nan"])

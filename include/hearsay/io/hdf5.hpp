@@ -18,6 +18,7 @@
 
 #include "hearsay/export.hpp"
 #include "hearsay/io/matrix.hpp"
+#include "hearsay/io/rows.hpp"
 #include "hearsay/row_source.hpp"
 
 namespace hearsay::io {
@@ -27,7 +28,7 @@ HEARSAY_API bool reads_hdf5();
 
 HEARSAY_API Data read_hdf5(const std::filesystem::path& path, const TableOptions& options = {});
 
-/// Rows in the order of the file, zeros in full; memory stays at some megabytes.
+/// Rows in the order of the file; of a sparse matrix a SparseRowSource. Memory stays at some megabytes.
 HEARSAY_API std::unique_ptr<RowSource<double>> open_hdf5_rows(const std::filesystem::path& path,
                                                               const TableOptions& options = {});
 
@@ -37,6 +38,10 @@ HEARSAY_API std::unique_ptr<RowSource<double>> open_hdf5_rows(const std::filesys
 /// there is no libhdf5. To be called before the program has threads; from then on libhdf5 is not closed at the
 /// program's end.
 HEARSAY_API void try_hdf5(const std::filesystem::path& path, const TableOptions& options = {});
+
+/// What rows.hpp says of such a file.
+HEARSAY_API HeldShape hdf5_held_shape(const std::filesystem::path& path, const TableOptions& options = {});
+HEARSAY_API Data hdf5_names(const std::filesystem::path& path, const TableOptions& options = {});
 
 /// Of the columns: the names of genes, in AnnData's var. None where there are none.
 HEARSAY_API std::vector<std::string> hdf5_column_names(const std::filesystem::path& path,

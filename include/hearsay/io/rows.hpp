@@ -3,19 +3,21 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "hearsay/export.hpp"
+#include "hearsay/io/matrix.hpp"
 #include "hearsay/io/table.hpp"
 #include "hearsay/row_source.hpp"
 
 namespace hearsay::io {
 
-/// For tables and C-order .npy, plain or gzip, and HDF5 (hdf5.hpp). The label column is left out. Every row is checked
-/// as it is read, with the errors of read_table and read_npy; memory stays at about a megabyte, or one row if that is
-/// longer.
+/// For tables and C-order .npy, plain or gzip, .npz (npz.hpp) and HDF5 (hdf5.hpp). The label column is left out. Every
+/// row is checked as it is read, with the errors of read_table and read_npy; memory stays at about a megabyte, or one
+/// row if that is longer.
 HEARSAY_API std::unique_ptr<RowSource<double>> open_rows(const std::filesystem::path& path,
                                                          const TableOptions& options = {});
 
@@ -37,6 +39,17 @@ class HEARSAY_API MappedRows {
   virtual void require_whole() const = 0;
 };
 HEARSAY_API std::unique_ptr<MappedRows> map_rows(const std::filesystem::path& path, const TableOptions& options = {});
+
+/// What a file takes that is read into memory, where that is another size than that of the file: HDF5 and .npz; nothing
+/// of others.
+struct HeldShape {
+  Index rows = 0, cols = 0;
+  std::uint64_t bytes = 0;
+};
+HEARSAY_API std::optional<HeldShape> held_shape(const std::filesystem::path& path, const TableOptions& options = {});
+
+/// The names of rows and columns, and what they are called, of an HDF5 file; the matrix is left out. Nothing of others.
+HEARSAY_API Data names_of_file(const std::filesystem::path& path, const TableOptions& options = {});
 
 /// The names in the header of a table, without the label's; none of any other file. Not for a pipe: it is read anew.
 HEARSAY_API std::vector<std::string> column_names(const std::filesystem::path& path, const TableOptions& options = {});

@@ -175,6 +175,11 @@ class HEARSAY_API SparseCovariance {
   mutable Block<S> products_, scaled_block_;  // (Phi - 1 mu') D X, m x p; D X
 };
 
+namespace detail {
+template <class S>
+class StreamPass;
+}
+
 /// The covariance of rows that pass by: one reading of the source per product, in bounded memory, the next rows read
 /// while the last are multiplied. The mean is found during the first product, against a provisional shift (the mean of
 /// the first rows), at no extra pass. Products are in S, whatever the rows are stored in; a product has the same bits
@@ -185,6 +190,8 @@ class HEARSAY_API StreamedCovariance {
   using Scalar = S;
 
   explicit StreamedCovariance(RowSource<Stored>& source, bool center = true, ReadingOptions reading = {});
+  /// Whose rows are read in another way: without their zeros, or by several processes.
+  StreamedCovariance(RowSource<Stored>& source, bool center, std::unique_ptr<detail::StreamPass<S>> pass);
   StreamedCovariance(const StreamedCovariance&) = delete;
   StreamedCovariance& operator=(const StreamedCovariance&) = delete;
   ~StreamedCovariance();
@@ -200,11 +207,9 @@ class HEARSAY_API StreamedCovariance {
   double total_variance() const { return squares_ / divisor(); }
 
  private:
-  class Pass;
-
   RowSource<Stored>* source_;
   bool center_;
-  std::unique_ptr<Pass> pass_;
+  std::unique_ptr<detail::StreamPass<S>> pass_;
   mutable Index samples_ = 0;
   mutable Vector<S> mean_;
   mutable double squares_ = 0;  // of all centred entries

@@ -140,13 +140,12 @@ TEST(Npz, OneArrayNeedsNoNameAndSeveralDo) {
   expect_error<DataError>([&] { (void)parse_npz(both, "a.npz", {.dataset = "z"}); }, {"a.npz: has no array z"});
 }
 
-TEST(Npz, AFileIsKnownByItsNameOrFirstBytesAndIsNoStream) {
+TEST(Npz, AFileIsKnownByItsNameOrFirstBytes) {
   const test::TempDir dir;
   dir.file("a.npz", Sparse().bytes());
   dir.file("plain", Sparse().bytes());
   EXPECT_EQ(npz_in_full(read_data(dir / "a.npz")), three_by_four);
   EXPECT_EQ(npz_in_full(read_data(dir / "plain")), three_by_four);
-  expect_error<InvalidArgument>([&] { (void)open_rows(dir / "a.npz"); }, {"a.npz: an .npz file is packed"});
 }
 
 TEST(Npz, RefusesArraysThatLie) {
