@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "commands/commands.hpp"
+#include "commands/device.hpp"
 #include "commands/solve.hpp"
 #include "files/delivery.hpp"
 #include "files/inputs.hpp"
@@ -97,9 +98,10 @@ std::string cluster_text(const Clustering& made) {
 }
 
 int run_cluster(Job job) {
+  choose_device(job);
   check(job);
   check_outputs(job);
-  const Clustering made = cluster(job);
+  const Clustering made = where_asked(job, [&] { return cluster(job); });
   Delivery delivery;
   delivery.block(job.embedding, made.outcome.power.basis);
   delivery.text(job.labels, labels_csv(made.graph, made.clusters));

@@ -3,12 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
+#include <iterator>
 
-#include "hearsay/device_error.hpp"
 #include "hearsay/error.hpp"
-#include "hearsay/ladder.hpp"
 
 #ifdef HEARSAY_HAS_CUDA
 #include "hearsay/cuda.hpp"
@@ -18,88 +15,53 @@ namespace hearsay::app {
 
 namespace {
 
-// Options of a solve that say something on a device, and those that are about what goes in and out.
-constexpr std::string_view known_on_device[] = {
-    "rank", "accuracy",   "certify", "seed",   "oversample", "max-iterations", "device",  "product-precision",
-    "psd",  "components", "json",    "report", "trace",      "quiet",          "threads", "memory"};
-
-int number_of(const std::string& device) {
-  if (device == "cuda") return 0;
-  require(device.starts_with("cuda:"), fmt::format("device = {}: must be cpu, cuda or cuda:N", device));
-  return static_cast<int>(std::min<std::int64_t>(parse_integer("device", device.substr(5), 0), 1 << 20));
-}
-
-#ifdef HEARSAY_HAS_CUDA
 constexpr double default_accuracy = 1e-4;
 
-template <class S>
-std::unique_ptr<Engine> engine_for(const Job& job, const Block<S>& matrix) {
-  return cuda::dense_engine<S>(number_of(job.device), borrow(matrix), job.psd);
-}
-template <class S>
-std::unique_ptr<Engine> engine_for(const Job& job, const CsrMatrix<S>& matrix) {
-  return cuda::sparse_engine<S>(number_of(job.device), borrow(matrix), job.psd);
-}
+// Options of a solve that say something on a device, and those that are about what goes in and out.
+constexpr std::string_view known_on_device[] = {
+    "rank",   "accuracy",  "certify",    "seed",    "oversample",   "max-iterations", "device",   "precision",
+    "start",  "psd",       "components", "scores",  "left",         "right",          "whiten",   "center",
+    "json",   "report",    "trace",      "quiet",   "threads",      "memory",         "clusters", "restarts",
+    "labels", "embedding", "dataset",    "missing", "label-column", "raw-shape",      "raw-type", "largest-component"};
 
-// In words, what each rung did.
-void add_notes(const LadderResult& result, const std::string& where, std::vector<std::string>& notes) {
-  notes.push_back(fmt::format("computed on {}", where));
-  for (const RungReport& rung : result.rungs) {
-    std::string text =
-        fmt::format("rung {}{}: {} products of the block, {:.3g} ms", name(rung.rung),
-                    rung.corrects ? ", corrected by rounded products" : "", rung.passes, 1e3 * rung.seconds);
-    if (rung.rounding > 0)
-      text += fmt::format("; sine {:.2g} with rounding {:.2g} of a product{}", rung.sin_theta, rung.rounding,
-                          rung.at_floor ? ", its floor" : "");
-    notes.push_back(text);
-  }
-}
-
-Solution<double> climbed(const Job& job, Engine& engine) {
-  const PowerOptions& power = job.solve.power;
-  LadderOptions options{.precision = job.product_precision,
-                        .rank = power.rank,
-                        .accuracy = power.accuracy.value_or(0) > 0 ? *power.accuracy : default_accuracy,
-                        .oversample = power.oversample,
-                        .seed = power.seed,
-                        .certify = power.certify};
-  if (power.max_iterations) options.max_passes = std::max<Index>(1, *power.max_iterations);
-  const auto began = std::chrono::steady_clock::now();
-  LadderResult result = climb(engine, options);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  add_notes(result, engine.facts().where, result.notes);
-  return {std::move(static_cast<PowerResult<double>&>(result)), {}, seconds};
-}
+std::shared_ptr<EngineMaker> engines_of([[maybe_unused]] int number) {
+#ifdef HEARSAY_HAS_CUDA
+  return cuda::engines(number);
+#else
+  throw DeviceError(
+      fmt::format("device = cuda:{}: this hearsay was built without CUDA; build it with -DHEARSAY_CUDA=ON, which needs "
+                  "NVIDIA's CUDA toolkit",
+                  number));
 #endif
+}
 
 }  // namespace
 
-bool check_device(const Job& job) {
-  if (job.device == "cpu") {
-    require(!job.given.contains("product-precision"), "product-precision: is for a device; give --device as well");
-    return false;
-  }
-  [[maybe_unused]] const int number = number_of(job.device);
+void choose_device(Job& job) {
+  const DeviceChoice wish = device_choice(job.device);
+  if (!wish.on_device) return;
   for (const auto& [name, text] : job.given)
     require(std::find(std::begin(known_on_device), std::end(known_on_device), name) != std::end(known_on_device),
             fmt::format("--{}: says nothing on a device; leave it out, or leave out --device", name));
-#ifdef HEARSAY_HAS_CUDA
-  (void)cuda::require_device(number);
-  return true;
-#else
-  throw DeviceError(
-      fmt::format("device = {}: this hearsay was built without CUDA; build it with -DHEARSAY_CUDA=ON, which needs "
-                  "NVIDIA's CUDA toolkit",
-                  job.device));
-#endif
+  const Precision precision = job.solve.precision;
+  require(!wish.or_here || !job.given.contains("precision") || precision == Precision::full ||
+              precision == Precision::single || precision == Precision::automatic,
+          fmt::format("precision = {}: is for a device alone; leave cpu out of --device", name(precision)));
+  if (!job.given.contains("precision")) job.solve.precision = Precision::automatic;
+  if (!(job.solve.power.accuracy.value_or(0) > 0)) job.solve.power.accuracy = default_accuracy;
+  try {
+    job.engines = engines_of(wish.number);
+  } catch (const DeviceError& error) {
+    if (!falls_back(job, error)) throw;
+  }
 }
 
-Solution<double> solve_on_device([[maybe_unused]] const Job& job, [[maybe_unused]] const io::Data& data) {
-#ifdef HEARSAY_HAS_CUDA
-  return std::visit([&job](const auto& matrix) { return climbed(job, *engine_for(job, matrix)); }, data.matrix);
-#else
-  throw DeviceError("device: this hearsay was built without CUDA");
-#endif
+bool falls_back(Job& job, const DeviceError& error) {
+  if (!device_choice(job.device).or_here) return false;
+  job.engines.reset();
+  job.instead = fmt::format("computed by the processor: {}", error.what());
+  if (job.solve.precision == Precision::automatic) job.solve.precision = Precision::full;
+  return true;
 }
 
 std::vector<std::string> describe_devices() {

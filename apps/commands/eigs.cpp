@@ -23,17 +23,17 @@ Solution<double> solve(const Job& job, const Matrix& matrix) {
 // Data of single precision are solved in double unless single is asked for.
 template <class Matrix>
 Solution<double> solve_as_asked(const Job& job, const Matrix& matrix) {
-  return job.solve.precision == Precision::single ? solve(job, matrix) : solve(job, in<double>(matrix));
+  return job.solve.precision == Precision::single && job.engines == nullptr ? solve(job, matrix)
+                                                                            : solve(job, in<double>(matrix));
 }
 
 int run_eigs(Job job) {
+  choose_device(job);
   check(job);
   check_outputs(job);
-  const bool on_device = check_device(job);
   const io::Data data = load_symmetric(job.input);
-  const Solution<double> outcome =
-      on_device ? solve_on_device(job, data)
-                : std::visit([&job](const auto& matrix) { return solve_as_asked(job, matrix); }, data.matrix);
+  const Solution<double> outcome = where_asked(
+      job, [&] { return std::visit([&job](const auto& matrix) { return solve_as_asked(job, matrix); }, data.matrix); });
   const PowerResult<double>& result = outcome.power;
 
   Delivery delivery;

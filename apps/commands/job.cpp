@@ -37,8 +37,6 @@ constexpr Setter setters[] = {
      }},
     {"shift", [](Job& job, const std::string& text) { job.shift = parse_real("shift", text); }},
     {"device", [](Job& job, const std::string& text) { job.device = text; }},
-    {"product-precision",
-     [](Job& job, const std::string& text) { job.product_precision = product_precision(text); }},
     {"block-rows", [](Job& job, const std::string& text) { job.block_rows = parse_integer("block-rows", text, 1); }},
     {"clusters", [](Job& job, const std::string& text) { job.clusters = parse_integer("clusters", text, 1); }},
     {"restarts", [](Job& job, const std::string& text) { job.restarts = parse_integer("restarts", text, 1); }},

@@ -4,13 +4,14 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "commands/commands.hpp"
 #include "hearsay/decentralized_on_ranks.hpp"
+#include "hearsay/engine_maker.hpp"
 #include "hearsay/faults.hpp"
-#include "hearsay/ladder.hpp"
 #include "hearsay/options.hpp"
 
 namespace CLI {
@@ -43,7 +44,8 @@ struct Job {
   ColumnMatch columns = ColumnMatch::by_name;
   double shift = 0;
   std::string device = "cpu";
-  ProductPrecision product_precision = ProductPrecision::automatic;
+  std::shared_ptr<EngineMaker> engines = {};  ///< of that device; none: the processor computes
+  std::string instead = {};                   ///< why the processor does so, where a device was asked for
   double timeout = 600;
   Index block_rows = 1024;
   std::optional<double> audit;

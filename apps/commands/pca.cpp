@@ -3,6 +3,7 @@
 
 #include "commands/alike.hpp"
 #include "commands/commands.hpp"
+#include "commands/device.hpp"
 #include "commands/private.hpp"
 #include "commands/solve.hpp"
 #include "files/convert.hpp"
@@ -51,8 +52,8 @@ SampleFacts facts_of(const PcaResult<S>& result, bool centred) {
 template <class S>
 Analysis analysed(const Job& job, Index dimension, const WatchedRequest& request, PcaSolution<S> solution) {
   Analysis analysis{.dimension = dimension, .facts = facts_of(solution.pca, job.center)};
-  analysis.outcome =
-      request.finished(Solution<S>{std::move(solution.pca.power), std::move(solution.audit), solution.seconds});
+  analysis.outcome = request.finished(Solution<S>{std::move(solution.pca.power), std::move(solution.audit),
+                                                  solution.seconds, std::move(solution.climb)});
   return analysis;
 }
 
@@ -131,7 +132,8 @@ Analysis analyse_stream(const Job& job) {
 template <class S>
 Analysis analyse_as_asked(const Job& job, const BorrowedBlock<S>& data, const PcaSettings& settings) {
   if constexpr (std::is_same_v<S, float>)
-    if (job.solve.precision != Precision::single) return analyse_in_double(job, data, settings);
+    if (job.solve.precision != Precision::single || job.engines != nullptr)
+      return analyse_in_double(job, data, settings);
   return analyse(job, data, settings);
 }
 template <class S>
@@ -228,7 +230,19 @@ PageData page_of(const Analysis& analysis) {
   return page;
 }
 
+<<<<<<< HEAD
 int delivered(Job& job, const Analysis& analysis) {
+=======
+int run_pca(Job job) {
+  refuse_without_dp(job);
+  const bool genotypes = takes_genotypes(job);
+  if (genotypes) require_options_of_genotypes(job);
+  choose_device(job);
+  if (job.given.contains("dp")) return run_private_pca(std::move(job));
+  check(job);
+  check_outputs(job);
+  const Analysis analysis = where_asked(job, [&] { return analysed_job(job, genotypes); });
+>>>>>>> 5aad221 (WIP)
   job.solve.power.rank = analysis.outcome.power.basis.cols();  // as it was found, where a rule was given
 
   Delivery delivery;

@@ -9,7 +9,11 @@
 namespace hearsay::app {
 
 Request request_of(const Job& job) {
-  return {.settings = job.solve, .audit = job.audit, .observe_basis = false, .checkpoint_every = job.checkpoint_every};
+  return {.settings = job.solve,
+          .audit = job.audit,
+          .observe_basis = false,
+          .checkpoint_every = job.checkpoint_every,
+          .engines = job.engines.get()};
 }
 
 namespace {
@@ -30,7 +34,10 @@ std::optional<io::CheckpointFile> checkpoint_of(const Job& job) {
 }  // namespace
 
 WatchedRequest::WatchedRequest(const Job& job, Index dimension)
-    : request_(with_blocks(job, dimension)), checkpoint_(checkpoint_of(job)), progress_(job.quiet) {
+    : request_(with_blocks(job, dimension)),
+      checkpoint_(checkpoint_of(job)),
+      progress_(job.quiet),
+      instead_(job.instead) {
   request_.observe_with([this, tolerance = *job.solve.power.tolerance](const auto& now) {
     if (progress_.due()) progress_.show(progress_text(now.entry, tolerance));
     return !interrupt_.interrupted();
@@ -64,6 +71,7 @@ bool WatchedRequest::goes_on(const Reading& now, const StreamPlan& plan) const {
 
 void WatchedRequest::add_notes(std::vector<std::string>& notes) const {
   for (std::string& note : notes) note = in_flags(note);
+  if (!instead_.empty()) notes.insert(notes.begin(), instead_);
   if (interrupt_.interrupted()) notes.insert(notes.begin(), "interrupted: this is the best basis so far");
 }
 

@@ -29,8 +29,8 @@ class WatchedRequest {
   /// The answer in double, whatever the arithmetic was, with what the door has to say.
   template <class S>
   Solution<double> finished(Solution<S> solution) const {
-    Solution<double> made{in_arithmetic<double>(std::move(solution.power)), std::move(solution.audit),
-                          solution.seconds};
+    Solution<double> made{in_arithmetic<double>(std::move(solution.power)), std::move(solution.audit), solution.seconds,
+                          std::move(solution.climb)};
     add_notes(made.power.notes);
     return made;
   }
@@ -42,6 +42,7 @@ class WatchedRequest {
   Request request_;
   std::optional<io::CheckpointFile> checkpoint_;
   mutable ProgressLine progress_;
+  std::string instead_;  // Job::instead
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   InterruptGuard interrupt_;  // the last: while files are read, Ctrl-C ends the program
 };

@@ -1,5 +1,6 @@
 // hearsay svd: the leading singular values and vectors of a rectangular matrix.
 #include "commands/commands.hpp"
+#include "commands/device.hpp"
 #include "commands/solve.hpp"
 #include "files/convert.hpp"
 #include "files/delivery.hpp"
@@ -41,7 +42,8 @@ Factored factor(const Job& job, const Matrix& matrix) {
   made.outcome = request.finished(Solution<S>{
       .power = {static_cast<const PowerFacts&>(svd), std::move(svd.right), std::move(svd.singular_values), {}},
       .audit = {},
-      .seconds = solution.seconds});
+      .seconds = solution.seconds,
+      .climb = std::move(solution.climb)});
   made.facts = std::move(static_cast<SvdFacts&>(svd));
   return made;
 }
@@ -49,14 +51,18 @@ Factored factor(const Job& job, const Matrix& matrix) {
 // Data of single precision are solved in double unless single is asked for.
 template <class Matrix>
 Factored factor_as_asked(const Job& job, const Matrix& matrix) {
-  return job.solve.precision == Precision::single ? factor(job, matrix) : factor(job, in<double>(matrix));
+  return job.solve.precision == Precision::single && job.engines == nullptr ? factor(job, matrix)
+                                                                            : factor(job, in<double>(matrix));
 }
 
 int run_svd(Job job) {
+  choose_device(job);
   check(job);
   check_outputs(job);
   const io::Data data = load_samples(job);
-  Factored made = std::visit([&job](const auto& matrix) { return factor_as_asked(job, matrix); }, data.matrix);
+  Factored made = where_asked(job, [&] {
+    return std::visit([&job](const auto& matrix) { return factor_as_asked(job, matrix); }, data.matrix);
+  });
   std::vector<std::string>& notes = made.outcome.power.notes;
   notes.insert(notes.begin(), data.notes.begin(), data.notes.end());
 

@@ -54,6 +54,25 @@ Json audit_json(const theory::AuditReport& audit, double epsilon) {
           {"steps", std::move(steps)}};
 }
 
+// What each rung of a climb did; none on the processor.
+Json rungs_json(const std::optional<ClimbFacts>& climb) {
+  Json rungs = Json::array();
+  if (!climb) return rungs;
+  for (const RungReport& rung : climb->rungs) {
+    const bool looked = rung.rounding > 0;
+    rungs.push_back({{"products", name(rung.rung)},
+                     {"corrected", rung.corrects},
+                     {"blocks", rung.in_double ? "double" : "single"},
+                     {"passes", rung.passes},
+                     {"columns", rung.products},
+                     {"seconds", rung.seconds},
+                     {"sin_theta", looked ? number(rung.sin_theta) : Json(nullptr)},
+                     {"rounding", looked ? number(rung.rounding) : Json(nullptr)},
+                     {"at_floor", rung.at_floor}});
+  }
+  return rungs;
+}
+
 Json missing_json(const MissingFacts& missing) {
   if (missing.policy == Missing::refuse) return nullptr;
   Json json = {{"policy", name(missing.policy)},
@@ -159,6 +178,8 @@ Json result_json(const Report& report) {
   json["cooldown_steps"] = power.cooldown_steps;
   json["exponent"] = power.exponent;
   json["precision"] = name(job.solve.precision);
+  json["device"] = report.outcome.climb ? report.outcome.climb->where : "cpu";
+  json["rungs"] = rungs_json(report.outcome.climb);
   json["threads"] = threads();
   json["kernels"] = kernel_name();
   json["workspace_bytes"] = power.workspace_bytes;
@@ -168,18 +189,6 @@ Json result_json(const Report& report) {
   json["provenance"] = provenance_json(job);
   json["history"] = history_json(power.history, !job.reference.empty());
   return json;
-}
-
-std::string_view name(Precision precision) {
-  switch (precision) {
-    case Precision::full:
-      return "double";
-    case Precision::single:
-      return "single";
-    case Precision::mixed:
-      return "mixed";
-  }
-  return "";
 }
 
 std::string_view name(theory::Condition condition) {

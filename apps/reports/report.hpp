@@ -68,7 +68,6 @@ std::string eigenvalue_table(const Vector<double>& eigenvalues, double total_var
 std::string of_singular_values(std::string text);
 std::string notes_text(const std::vector<std::string>& notes);
 
-std::string_view name(Precision precision);
 std::string_view name(theory::Condition condition);
 
 }  // namespace hearsay::app

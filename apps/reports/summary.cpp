@@ -113,6 +113,21 @@ std::string chosen_text(const PowerResult<double>& power, const Job& job) {
               power.damping == Damping::centred ? "centred" : "symmetric", power.columns, name(job.solve.precision));
 }
 
+// Where it was computed, and what each rung did.
+std::string climb_text(const ClimbFacts& climb, const PowerResult<double>& power) {
+  std::string text = line("device", "{}; a block of {} columns; products in {}, to a sine of {:g}", climb.where,
+                          power.columns, name(climb.precision), climb.accuracy);
+  for (const RungReport& rung : climb.rungs) {
+    const std::string looked = rung.rounding > 0
+                                   ? fmt::format("; sine {:.2g} with rounding {:.2g} of a product{}", rung.sin_theta,
+                                                 rung.rounding, rung.at_floor ? ", its floor" : "")
+                                   : std::string();
+    text += line("", "{}{}: {} products of the block, {:.3g} ms{}", name(rung.rung),
+                 rung.corrects ? ", corrected by rounded products" : "", rung.passes, 1e3 * rung.seconds, looked);
+  }
+  return text;
+}
+
 std::string cost_text(const Solution<double>& outcome) {
   const PowerResult<double>& power = outcome.power;
   return line("cost", "{} over the matrix, {} columns multiplied, {:.3g} s, {} of workspace",
@@ -285,7 +300,7 @@ std::string summary(const Report& report) {
   text += subject_text(report);
   text += in_its_words(accuracy_text(power, job));
   if (report.singular) text += singular_text(report.singular->of);
-  text += chosen_text(power, job);
+  text += outcome.climb ? climb_text(*outcome.climb, power) : chosen_text(power, job);
   if (report.samples && report.samples->plan) text += plan_text(*report.samples->plan);
   text += cost_text(outcome);
   if (outcome.audit) text += audit_text(*outcome.audit, *job.audit);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "hearsay/csr.hpp"
-#include "hearsay/engine.hpp"
+#include "hearsay/engine_maker.hpp"
 
 namespace hearsay::cuda {
 
@@ -23,6 +23,9 @@ HEARSAY_API std::vector<Device> devices(std::string* why = nullptr);
 /// Throws DeviceError unless there is a device of that number, of compute capability 8.0 or more.
 HEARSAY_API Device require_device(int number);
 
+/// Makes all of these, for Request::engines. Throws DeviceError as require_device() does.
+HEARSAY_API std::unique_ptr<EngineMaker> engines(int device);
+
 /// A symmetric matrix of the host, copied to the device in its own precision.
 template <class S>
 HEARSAY_API std::unique_ptr<Engine> dense_engine(int device, const BorrowedBlock<S>& A,
@@ -38,20 +41,22 @@ struct DeviceBlock {
 };
 HEARSAY_API DeviceBlock block_on_device(const Engine& engine, Engine::BlockPlace place);
 
-/// The covariance of samples in rows: its engine, and what was found on the way.
-struct Covariance {
-  std::unique_ptr<Engine> engine;
-  Vector<double> mean;        ///< zero where not centred
-  double total_variance = 0;  ///< NaN where the covariance was not formed
-};
 template <class S>
-HEARSAY_API Covariance covariance_engine(int device, const BorrowedBlock<S>& data, bool centre = true);
+HEARSAY_API CovarianceEngine covariance_engine(int device, const BorrowedBlock<S>& data, bool centre = true);
 
 /// Of numbers that lie on the device already, row-major and both triangles, and stay the caller's.
 template <class S>
 HEARSAY_API std::unique_ptr<Engine> dense_engine_on(int device, const S* A, Index dim,
                                                     bool positive_semidefinite = false);
 template <class S>
-HEARSAY_API Covariance covariance_engine_on(int device, const S* data, Index rows, Index columns, bool centre = true);
+HEARSAY_API CovarianceEngine covariance_engine_on(int device, const S* data, Index rows, Index columns,
+                                                  bool centre = true);
+
+/// A block in memory of its own on a device, row-major, which is freed with its last owner.
+template <class S>
+HEARSAY_API std::shared_ptr<S> sent_to_device(int device, ConstBlockView<double> block);
+
+/// Until all that was asked of the device before is done, on whatever stream.
+HEARSAY_API void wait_for_device(int device);
 
 }  // namespace hearsay::cuda

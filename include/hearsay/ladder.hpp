@@ -5,6 +5,7 @@
 // precision.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,14 @@ struct RungReport {
   bool at_floor = false;   ///< it ended because rounding allowed no better
 };
 
+/// What a solve on an engine tells beyond its result.
+struct ClimbFacts {
+  std::string where = {};  ///< for people: the device
+  ProductPrecision precision = ProductPrecision::automatic;
+  double accuracy = 0;  ///< the sine that was aimed at
+  std::vector<RungReport> rungs = {};
+};
+
 struct LadderOptions {
   ProductPrecision precision = ProductPrecision::automatic;
   Index rank = 1;
@@ -45,6 +54,9 @@ struct LadderOptions {
   Certify certify = Certify::full;
   bool load_basis =
       true;  ///< false: it stays in the first columns of the block LadderResult::place, and the result has none
+  std::optional<Block<double>> start = {};  ///< d x any number of columns; missing ones are random
+  /// Called with every entry of the history; false stops the solve with the best basis so far.
+  std::function<bool(const HistoryEntry&)> observe = {};
 };
 
 struct [[nodiscard]] LadderResult : PowerResult<double> {

@@ -67,7 +67,18 @@ HEARSAY_API std::span<const OptionRecord> option_table();
 /// Throws InvalidArgument, naming the nearest one, for a name that is not in the table.
 HEARSAY_API const OptionRecord& find_option(std::string_view name);
 
-enum class Precision { full, single, mixed };
+/// The arithmetic. On a device (Request::engines), what products are made in: automatic, fp16, tf32, single or full.
+enum class Precision { full, single, mixed, automatic, tf32, fp16 };
+HEARSAY_API const char* name(Precision precision);
+
+/// Where to compute, by its words: "cpu", "cuda", "cuda:1", "cuda:1,cpu".
+struct DeviceChoice {
+  bool on_device = false;
+  int number = 0;
+  bool or_here = false;  ///< by the processor, where that device cannot
+};
+/// Throws InvalidArgument.
+HEARSAY_API DeviceChoice device_choice(std::string_view text);
 
 /// Noise asked for by name; the model itself may need the eigenvectors, which the caller has.
 struct NoiseChoice {

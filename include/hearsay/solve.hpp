@@ -15,8 +15,10 @@
 
 #include "hearsay/audit.hpp"
 #include "hearsay/checkpoints.hpp"
+#include "hearsay/engine_maker.hpp"
 #include "hearsay/export.hpp"
 #include "hearsay/graph.hpp"
+#include "hearsay/ladder.hpp"
 #include "hearsay/noise.hpp"
 #include "hearsay/options.hpp"
 #include "hearsay/pca.hpp"
@@ -48,6 +50,11 @@ struct Request {
   Checkpoints* checkpoints = nullptr;
   Index checkpoint_every = 100;  ///< iterations
 
+  /// Where products are made, for matrices and data that are held: a solve climbs there (ladder.hpp), to `accuracy` or
+  /// a sine of 1e-4, in settings.precision; noise, an audit, a reference, checkpoints and methods are refused.
+  /// Borrowed.
+  EngineMaker* engines = nullptr;
+
   /// Told at once what will be among the notes of the result, where that may be late.
   std::function<void(const std::string&)> warn = {};
 
@@ -63,7 +70,8 @@ template <class S>
 struct [[nodiscard]] Solution {
   PowerResult<S> power = {};
   std::optional<theory::AuditReport> audit = {};
-  double seconds = 0;  ///< of the solve alone, without what it had to know first
+  double seconds = 0;                    ///< of the solve alone, without what it had to know first
+  std::optional<ClimbFacts> climb = {};  ///< of a solve on an engine
 };
 
 template <class S>
@@ -71,6 +79,7 @@ struct [[nodiscard]] PcaSolution {
   PcaResult<S> pca = {};
   std::optional<theory::AuditReport> audit = {};
   double seconds = 0;
+  std::optional<ClimbFacts> climb = {};
 };
 
 /// Throws InvalidArgument where parts of a request do not go together. Every solve asks; who reads large data first may

@@ -49,6 +49,7 @@ template <class S>
 struct [[nodiscard]] SvdSolution {
   SvdResult<S> svd = {};
   double seconds = 0;
+  std::optional<ClimbFacts> climb = {};
 };
 
 /// A in the precision of the settings; the arithmetic of float is single. A start is of right vectors, n x any number

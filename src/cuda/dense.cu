@@ -74,14 +74,32 @@ class Dense final : public Matrix {
         <<<drawn_.room(), threads, 0, queue.stream()>>>(A_, lda_, d_, drawn_.rows(), drawn_.count(), gathered_.get());
     launched("gather_rows");
     const double* x = in_double(queue, X);
-    const double one = std::ldexp(1.0, -exponent_), zero = 0;
-    check(cublasDgemm(queue.blas(), CUBLAS_OP_N, CUBLAS_OP_N, p, drawn_.room(), static_cast<int>(d_), &one, x, p,
-                      gathered_.get(), static_cast<int>(d_), &zero, drawn_.exact(), p),
-          "rows of a product");
+    multiply_drawn(queue, x, p);
     return drawn_.error(queue, X, Y);
   }
 
  private:
+  // The rows that were drawn, times x: few rows of a long sum, which is cut so that all processors share it.
+  void multiply_drawn(const Queue& queue, const double* x, int p) {
+    const double one = std::ldexp(1.0, -exponent_), zero = 0;
+    const int d = static_cast<int>(d_), room = drawn_.room(), cuts = d >= 4096 ? 16 : 1, length = d / cuts,
+              left = d - cuts * length;
+    const long numbers = static_cast<long>(room) * p;
+    cut_.at_least(static_cast<std::size_t>(cuts) * numbers);
+    double* to = cuts > 1 ? cut_.get() : drawn_.exact();
+    check(cublasDgemmStridedBatched(queue.blas(), CUBLAS_OP_N, CUBLAS_OP_N, p, room, length, &one, x, p,
+                                    static_cast<long>(length) * p, gathered_.get(), d, length, &zero, to, p, numbers,
+                                    cuts),
+          "rows of a product");
+    if (cuts == 1) return;
+    if (left > 0)
+      check(cublasDgemm(queue.blas(), CUBLAS_OP_N, CUBLAS_OP_N, p, room, left, &one,
+                        x + static_cast<long>(d - left) * p, p, gathered_.get() + (d - left), d, &one, to, p),
+            "rows of a product");
+    add_cuts<<<blocks_for(queue, numbers), threads, 0, queue.stream()>>>(cut_.get(), cuts, numbers, drawn_.exact());
+    launched("add_cuts");
+  }
+
   float unit() const { return std::ldexp(1.f, -exponent_); }
   long panels() const { return (d_ + panel_rows - 1) / panel_rows; }
 
@@ -321,7 +339,7 @@ class Dense final : public Matrix {
   int exponent_ = 0;
   Array<__half> high_, low_, half_, x_high_, x_low_;
   Array<float> sums_, single_, as_float_;
-  Array<double> panel_, as_double_, product_, gathered_;
+  Array<double> panel_, as_double_, product_, gathered_, cut_;
   ColumnScale column_scale_;
   DrawnRows drawn_;
 };

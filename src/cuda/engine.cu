@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "cuda/blocks.cuh"
 #include "cuda/dense.hpp"
 #include "cuda/kernels.cuh"
 #include "cuda/sparse.hpp"
@@ -68,7 +69,8 @@ class CudaEngine final : public Engine {
     arrived_.resize(smalls_.size());
     inverse_.at_least(static_cast<std::size_t>(columns) * columns);
     as_float_.at_least(static_cast<std::size_t>(columns) * columns);
-    turned_.at_least(bytes);
+    if (columns != 32 && columns != 64) turned_.at_least(bytes);
+    unit_.assign(blocks_.size(), false);
     const int tiles = static_cast<int>((columns + gram_tile - 1) / gram_tile);
     partial_.at_least(static_cast<std::size_t>(tiles) * tiles * parts() * gram_tile * gram_tile);
     if (pinned_size_ < smalls_.size() * columns * columns) {
@@ -87,6 +89,7 @@ class CudaEngine final : public Engine {
   void wait() const { queue_->wait(); }
 
   void fill_normal(std::uint64_t seed, BlockPlace X) override {
+    unit_[X] = false;
     const Seen x = seen(X);
     const int p = x.columns;
     if (in_double_)
@@ -97,6 +100,7 @@ class CudaEngine final : public Engine {
   }
 
   void store(ConstBlockView<double> from, BlockPlace X) override {
+    unit_[X] = false;
     in_double_ ? store_as<double>(from, X) : store_as<float>(from, X);
   }
   void load(BlockPlace X, BlockView<double> to) override {
@@ -120,10 +124,14 @@ class CudaEngine final : public Engine {
 
   void copy(BlockPlace from, BlockPlace to) override {
     if (from == to) return;
+    unit_[to] = unit_[from];
     check(cudaMemcpyAsync(seen(to).data, seen(from).data, bytes(), cudaMemcpyDeviceToDevice, stream()),
           "copying a block");
   }
-  void multiply(Rung rung, BlockPlace X, BlockPlace Y) override { matrix_->multiply(*queue_, rung, seen(X), seen(Y)); }
+  void multiply(Rung rung, BlockPlace X, BlockPlace Y) override {
+    unit_[Y] = false;
+    matrix_->multiply(*queue_, rung, seen(X), seen(Y));
+  }
 
   // On its way to the host at once.
   void gram(BlockPlace X, BlockPlace Y, SmallPlace H) override {
@@ -135,12 +143,17 @@ class CudaEngine final : public Engine {
   }
 
   void subtract(BlockPlace X, SmallPlace H, BlockPlace Y) override {
+    unit_[Y] = false;
     multiply_small(seen(X), small(H), -1, 1, seen(Y).data);
   }
-  void add(BlockPlace X, SmallPlace H, BlockPlace Y) override { multiply_small(seen(X), small(H), 1, 1, seen(Y).data); }
-  void turn(BlockPlace X, SmallPlace U) override { turn_by(X, small(U)); }
+  void add(BlockPlace X, SmallPlace H, BlockPlace Y) override {
+    unit_[Y] = false;
+    multiply_small(seen(X), small(H), 1, 1, seen(Y).data);
+  }
+  void turn(BlockPlace X, SmallPlace U) override { turn_all({X}, small(U)); }
 
   void combine(BlockPlace Y, double scale, double shift, BlockPlace X, double beta, BlockPlace Z) override {
+    unit_[Y] = false;
     const Seen y = seen(Y);
     if (in_double_)
       combine_kernel<double><<<grid(y.numbers()), threads, 0, stream()>>>(
@@ -163,12 +176,19 @@ class CudaEngine final : public Engine {
     }
     for (int pass = 0; pass < passes; ++pass) {
       gram_on_device(Y, Y, inverse_.get());
-      dropping_inverse_kernel<<<1, 512, shared, stream()>>>(inverse_.get(), p, in_double_ ? 1e-7 : 1e-6,
-                                                            inverse_.get());
+      const double least = in_double_ ? 1e-7 : 1e-6;
+      if (p == 64)
+        dropping_inverse_in_registers<64><<<1, 512, 0, stream()>>>(inverse_.get(), least, inverse_.get());
+      else if (p == 32)
+        dropping_inverse_in_registers<32><<<1, 512, 0, stream()>>>(inverse_.get(), least, inverse_.get());
+      else
+        dropping_inverse_kernel<<<1, 512, shared, stream()>>>(inverse_.get(), p, least, inverse_.get());
       launched("dropping_inverse_kernel");
-      turn_by(Y, inverse_.get());
-      for (const BlockPlace other : others) turn_by(other, inverse_.get());
+      std::vector<BlockPlace> all = {Y};
+      all.insert(all.end(), others.begin(), others.end());
+      turn_all(all, inverse_.get());
     }
+    unit_[Y] = true;  // but for columns that became zero
   }
 
   Vector<double> residuals(BlockPlace X, BlockPlace Y, const Vector<double>& theta) override {
@@ -192,7 +212,11 @@ class CudaEngine final : public Engine {
   };
 
   cudaStream_t stream() const { return queue_->stream(); }
-  int parts() const { return 2 * queue_->processors(); }
+  // Shares of the rows of a Gram matrix: as many as run at once.
+  int parts() const {
+    const long tiles = (matrix_->rows_of_blocks() + gram_rows - 1) / gram_rows;
+    return static_cast<int>(std::min<long>(tiles, 4l * queue_->processors()));
+  }
   int grid(long numbers) const {
     return static_cast<int>(std::clamp<long>((numbers + threads - 1) / threads, 1, 16l * queue_->processors()));
   }
@@ -201,7 +225,7 @@ class CudaEngine final : public Engine {
            (in_double_ ? sizeof(double) : sizeof(float));
   }
   Seen seen(BlockPlace X) const {
-    return {blocks_[X].get(), matrix_->rows_of_blocks(), static_cast<int>(columns_), in_double_};
+    return {blocks_[X].get(), matrix_->rows_of_blocks(), static_cast<int>(columns_), in_double_, unit_[X]};
   }
   double* small(SmallPlace H) const { return smalls_[H].get(); }
 
@@ -237,9 +261,38 @@ class CudaEngine final : public Engine {
     launched("add_partial_grams");
   }
 
+  bool has_tiles() const { return columns_ == 32 || columns_ == 64; }
+
+  template <class T, int P>
+  void by_tiles(const Pairs& pairs, int count, const double* H, double alpha, double gamma) {
+    using Shape = SmallShape<T, P>;
+    const auto kernel = block_times_small<T, P>;
+    bool& allowed = tiles_allowed_[2 * (P == 64) + (sizeof(T) == sizeof(double))];
+    if (!allowed) {
+      check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Shape::shared_bytes),
+            "shared memory for a small product");
+      allowed = true;
+    }
+    const long rows = matrix_->rows_of_blocks();
+    const auto shares =
+        static_cast<unsigned>(std::clamp<long>((rows + Shape::rows - 1) / Shape::rows, 1, 4l * queue_->processors()));
+    kernel<<<dim3(shares, count), Shape::threads, Shape::shared_bytes, stream()>>>(pairs, H, static_cast<T>(alpha),
+                                                                                   static_cast<T>(gamma), rows);
+    launched("block_times_small");
+  }
+  void by_tiles(const Pairs& pairs, int count, const double* H, double alpha, double gamma) {
+    if (in_double_)
+      columns_ == 64 ? by_tiles<double, 64>(pairs, count, H, alpha, gamma)
+                     : by_tiles<double, 32>(pairs, count, H, alpha, gamma);
+    else
+      columns_ == 64 ? by_tiles<float, 64>(pairs, count, H, alpha, gamma)
+                     : by_tiles<float, 32>(pairs, count, H, alpha, gamma);
+  }
+
   // Y <- alpha X H + beta Y, in other words Y' <- alpha H'X' + beta Y'.
   void multiply_small(const Seen& X, const double* H, double alpha, double beta, void* Y) {
     const int p = X.columns, rows = static_cast<int>(X.rows);
+    if (has_tiles()) return by_tiles({{X.data}, {Y}}, 1, H, alpha, beta);
     if (in_double_) {
       check(cublasDgemm(queue_->blas(), CUBLAS_OP_T, CUBLAS_OP_N, p, rows, p, &alpha, H, p, X.as<double>(), p, &beta,
                         static_cast<double*>(Y), p),
@@ -253,6 +306,19 @@ class CudaEngine final : public Engine {
                       &b, static_cast<float*>(Y), p),
           "a block times a small matrix");
   }
+  void turn_all(const std::vector<BlockPlace>& blocks, const double* U) {
+    for (const BlockPlace block : blocks) unit_[block] = false;
+    if (!has_tiles()) {
+      for (const BlockPlace block : blocks) turn_by(block, U);
+      return;
+    }
+    for (std::size_t first = 0; first < blocks.size(); first += most_pairs) {
+      const auto count = static_cast<int>(std::min<std::size_t>(most_pairs, blocks.size() - first));
+      Pairs pairs = {};
+      for (int b = 0; b < count; ++b) pairs.in[b] = pairs.out[b] = seen(blocks[first + b]).data;
+      by_tiles(pairs, count, U, 1, 0);
+    }
+  }
   void turn_by(BlockPlace X, const double* U) {
     multiply_small(seen(X), U, 1, 0, turned_.get());
     std::swap(blocks_[X], turned_);
@@ -263,8 +329,9 @@ class CudaEngine final : public Engine {
   std::unique_ptr<Queue> queue_;
   std::unique_ptr<Matrix> matrix_;
   Index columns_ = 0;
-  bool in_double_ = false, inverse_allowed_ = false;
+  bool in_double_ = false, inverse_allowed_ = false, tiles_allowed_[4] = {};
   std::vector<Array<char>> blocks_;
+  std::vector<bool> unit_;  // whose columns have length one
   Array<char> turned_;
   std::vector<Array<double>> smalls_;
   std::vector<Event> arrived_;
@@ -353,32 +420,84 @@ std::unique_ptr<Engine> sparse_engine(int number, const CsrView<S>& A, bool posi
   return engine_of(std::move(device), std::move(queue), std::move(matrix));
 }
 template <class S>
-Covariance covariance_engine(int number, const BorrowedBlock<S>& data, bool centre) {
+CovarianceEngine covariance_engine(int number, const BorrowedBlock<S>& data, bool centre) {
   Device device = require_device(number);
   auto queue = std::make_unique<Queue>(number);
   Array<S> M = sent(*queue, data);
   const S* at = M.get();
-  Covariance made;
+  CovarianceEngine made;
   auto matrix = covariance(*queue, at, std::move(M), data.rows(), data.cols(), centre, made.mean, made.total_variance);
   made.engine = engine_of(std::move(device), std::move(queue), std::move(matrix));
   return made;
 }
 template <class S>
-Covariance covariance_engine_on(int number, const S* data, Index rows, Index columns, bool centre) {
+CovarianceEngine covariance_engine_on(int number, const S* data, Index rows, Index columns, bool centre) {
   Device device = require_device(number);
   auto queue = std::make_unique<Queue>(number);
-  Covariance made;
+  CovarianceEngine made;
   auto matrix = covariance(*queue, data, Array<S>(), rows, columns, centre, made.mean, made.total_variance);
   made.engine = engine_of(std::move(device), std::move(queue), std::move(matrix));
   return made;
+}
+
+namespace {
+
+class Maker final : public EngineMaker {
+ public:
+  explicit Maker(int device) : device_(device) {}
+  std::unique_ptr<Engine> dense(const BorrowedBlock<double>& A, bool psd) override {
+    return dense_engine<double>(device_, A, psd);
+  }
+  std::unique_ptr<Engine> dense(const BorrowedBlock<float>& A, bool psd) override {
+    return dense_engine<float>(device_, A, psd);
+  }
+  std::unique_ptr<Engine> sparse(const CsrView<double>& A, bool psd) override {
+    return sparse_engine<double>(device_, A, psd);
+  }
+  std::unique_ptr<Engine> sparse(const CsrView<float>& A, bool psd) override {
+    return sparse_engine<float>(device_, A, psd);
+  }
+  CovarianceEngine covariance(const BorrowedBlock<double>& data, bool centre) override {
+    return covariance_engine<double>(device_, data, centre);
+  }
+  CovarianceEngine covariance(const BorrowedBlock<float>& data, bool centre) override {
+    return covariance_engine<float>(device_, data, centre);
+  }
+
+ private:
+  int device_;
+};
+
+}  // namespace
+
+std::unique_ptr<EngineMaker> engines(int device) {
+  (void)require_device(device);
+  return std::make_unique<Maker>(device);
+}
+
+template <class S>
+std::shared_ptr<S> sent_to_device(int device, ConstBlockView<double> block) {
+  (void)require_device(device);
+  check(cudaSetDevice(device), "choosing it");
+  auto there = std::make_shared<Array<S>>(std::max<std::size_t>(1, static_cast<std::size_t>(block.size())));
+  const Block<S> rows = block.template cast<S>();
+  check(cudaMemcpy(there->get(), rows.data(), rows.size() * sizeof(S), cudaMemcpyHostToDevice), "sending a block");
+  return {there, there->get()};
+}
+
+void wait_for_device(int device) {
+  (void)require_device(device);
+  check(cudaSetDevice(device), "choosing it");
+  check(cudaDeviceSynchronize(), "waiting for it");
 }
 
 #define HEARSAY_INSTANTIATE(S)                                                          \
   template std::unique_ptr<Engine> dense_engine<S>(int, const BorrowedBlock<S>&, bool); \
   template std::unique_ptr<Engine> dense_engine_on<S>(int, const S*, Index, bool);      \
   template std::unique_ptr<Engine> sparse_engine<S>(int, const CsrView<S>&, bool);      \
-  template Covariance covariance_engine<S>(int, const BorrowedBlock<S>&, bool);         \
-  template Covariance covariance_engine_on<S>(int, const S*, Index, Index, bool);
+  template CovarianceEngine covariance_engine<S>(int, const BorrowedBlock<S>&, bool);   \
+  template CovarianceEngine covariance_engine_on<S>(int, const S*, Index, Index, bool); \
+  template std::shared_ptr<S> sent_to_device<S>(int, ConstBlockView<double>);
 HEARSAY_INSTANTIATE(float)
 HEARSAY_INSTANTIATE(double)
 #undef HEARSAY_INSTANTIATE

@@ -152,109 +152,115 @@ __device__ __forceinline__ void put_in(const float (&a)[N / 2], float* s, int wa
           make_float2(a[4 * j + 2 * h], a[4 * j + 2 * h + 1]);
     }
 }
-#endif
-
-// Three warpgroups: two multiply, the third loads tiles and adds the transposed halves to Y.
+// Shared memory of a block of threads, and its barriers.
 template <int N>
-__global__ __launch_bounds__(384, 1) void half_read_kernel(const __half* __restrict__ A, const __half* __restrict__ X,
-                                                           float* __restrict__ Y, int tiles, int flush) {
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-  using S = HalfReadShape<N>;
-  constexpr int stages = S::stages, PB = panel_blocks, MT = S::MT;
-  extern __shared__ uint8_t raw[];
-  uint8_t* base = reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(raw) + 1023) & ~static_cast<uintptr_t>(1023));
-  uint8_t* xi = base + stages * S::stage;
-  uint8_t* xj = base + stages * S::tile_bytes;
-  float* staged = reinterpret_cast<float*>(xi + S::panel_x_bytes);
-  uint64_t* full = reinterpret_cast<uint64_t*>(xi + S::panel_x_bytes + S::staging);
-  // staged_full: a transposed half waits to be added; staged_free[w]: the other group's has left
-  uint64_t *empty = full + stages, *x_full = empty + stages, *x_empty = x_full + 1, *staged_full = x_full + 2,
-           *staged_free = x_full + 3;
-  const int group = __shfl_sync(~0u, threadIdx.x / 128, 0), warp = (threadIdx.x / 32) & 3, lane = threadIdx.x & 31;
-  if (threadIdx.x == 0) {
-    for (int s = 0; s < stages; ++s) barrier_init(full + s, 1), barrier_init(empty + s, 8);
+struct HalfReadRoom {
+  using Shape = HalfReadShape<N>;
+  uint8_t *tiles, *xi, *xj;
+  float* staged;
+  uint64_t *full, *empty, *x_full, *x_empty;
+  uint64_t *staged_full, *staged_free;  // a transposed half waits to be added; [w]: the other group's has left
+
+  __device__ __forceinline__ explicit HalfReadRoom(uint8_t* raw) {
+    tiles = reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(raw) + 1023) & ~static_cast<uintptr_t>(1023));
+    xi = tiles + Shape::stages * Shape::stage;
+    xj = tiles + Shape::stages * Shape::tile_bytes;
+    staged = reinterpret_cast<float*>(xi + Shape::panel_x_bytes);
+    full = reinterpret_cast<uint64_t*>(xi + Shape::panel_x_bytes + Shape::staging);
+    empty = full + Shape::stages;
+    x_full = empty + Shape::stages;
+    x_empty = x_full + 1;
+    staged_full = x_full + 2;
+    staged_free = x_full + 3;
+  }
+  __device__ __forceinline__ void init_barriers() const {
+    for (int s = 0; s < Shape::stages; ++s) barrier_init(full + s, 1), barrier_init(empty + s, 8);
     barrier_init(x_full, 1), barrier_init(x_empty, 8), barrier_init(staged_full, 128);
     barrier_init(staged_free, 1), barrier_init(staged_free + 1, 1);
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }
-  __syncthreads();
-  const int first = static_cast<int>(static_cast<long long>(tiles) * blockIdx.x / gridDim.x);
-  const int last = static_cast<int>(static_cast<long long>(tiles) * (blockIdx.x + 1) / gridDim.x);
-  int i = 0;
-  while (PB * (i + 1) * (i + 2) / 2 <= first) ++i;
+};
 
-  if (group == 2) {
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
-    if (threadIdx.x == 256) {
-      int stage = 0, phase = 0, panel = -1, x_phase = 0;
-      for (int t = first; t < last; ++t) {
-        while (PB * (i + 1) * (i + 2) / 2 <= t) ++i;
-        const int j = t - PB * i * (i + 1) / 2;
-        if (i != panel) {
-          barrier_wait(x_empty, x_phase ^ 1);
-          x_phase ^= 1;
-          barrier_expect(x_full, S::panel_x_bytes);
-          bulk_load(xi, X + static_cast<size_t>(i) * PB * N * 64, S::panel_x_bytes, x_full);
-          panel = i;
-        }
-        barrier_wait(empty + stage, phase ^ 1);
-        barrier_expect(full + stage, S::stage);
-        bulk_load(base + stage * S::tile_bytes, A + static_cast<size_t>(t) * panel_rows * 64, S::tile_bytes,
-                  full + stage);
-        bulk_load(xj + stage * S::x_bytes, X + static_cast<size_t>(j) * N * 64, S::x_bytes, full + stage);
-        if (++stage == stages) stage = 0, phase ^= 1;
-      }
-    } else if (threadIdx.x == 288) {
-      int count = 0;
-      for (int t = first; t < last; ++t) {
-        while (PB * (i + 1) * (i + 2) / 2 <= t) ++i;
-        const int j = t - PB * i * (i + 1) / 2;
-        if (j >= i * PB) continue;
-        barrier_wait(staged_full, count & 1);
-        asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], %2;" ::"l"(
-                         Y + static_cast<size_t>(j) * 64 * N),
-                     "r"(shared_address(staged)), "r"(S::staging)
-                     : "memory");
-        asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-        asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
-        barrier_arrive(staged_free + ((count + 1) & 1));
-        ++count;
-      }
-      asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
-    }
-    return;
+// A block's share of the tiles, and where each lies.
+struct TileWalk {
+  int first, last, i = 0;
+  __device__ __forceinline__ explicit TileWalk(int tiles)
+      : first(static_cast<int>(static_cast<long long>(tiles) * blockIdx.x / gridDim.x)),
+        last(static_cast<int>(static_cast<long long>(tiles) * (blockIdx.x + 1) / gridDim.x)) {}
+  __device__ __forceinline__ int column_of(int t) {  // and i becomes its panel
+    while (panel_blocks * (i + 1) * (i + 2) / 2 <= t) ++i;
+    return t - panel_blocks * i * (i + 1) / 2;
   }
-  asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
-  float sums[MT][N / 2];
-#pragma unroll
-  for (int m = 0; m < MT; ++m)
-#pragma unroll
-    for (int e = 0; e < N / 2; ++e) sums[m][e] = 0;
-  int stage = 0, phase = 0, panel = -1, x_phase = 0, count = 0, since = 0;
-  for (int t = first; t < last; ++t) {
-    while (PB * (i + 1) * (i + 2) / 2 <= t) ++i;
-    const int j = t - PB * i * (i + 1) / 2;
-    if (i != panel || since == flush) {
-      since = 0;
-      if (panel >= 0)
-#pragma unroll
-        for (int m = 0; m < MT; ++m) {
-          add_to<N>(sums[m], Y, panel * panel_rows + (group * MT + m) * 64, warp, lane);
-#pragma unroll
-          for (int e = 0; e < N / 2; ++e) sums[m][e] = 0;
-        }
-      if (i != panel) {
-        if (panel >= 0 && lane == 0) barrier_arrive(x_empty);
-        barrier_wait(x_full, x_phase);
-        x_phase ^= 1;
-        panel = i;
-      }
+};
+
+// By one thread: tiles of A and of X_j one after the other, X_i where a panel begins.
+template <int N>
+__device__ __forceinline__ void load_tiles(const HalfReadRoom<N>& room, TileWalk walk, const __half* A,
+                                           const __half* X) {
+  using Shape = HalfReadShape<N>;
+  int stage = 0, phase = 0, panel = -1, x_phase = 0;
+  for (int t = walk.first; t < walk.last; ++t) {
+    const int j = walk.column_of(t), i = walk.i;
+    if (i != panel) {
+      barrier_wait(room.x_empty, x_phase ^ 1);
+      x_phase ^= 1;
+      barrier_expect(room.x_full, Shape::panel_x_bytes);
+      bulk_load(room.xi, X + static_cast<size_t>(i) * panel_blocks * N * 64, Shape::panel_x_bytes, room.x_full);
+      panel = i;
     }
-    ++since;
-    barrier_wait(full + stage, phase);
-    const uint32_t a = shared_address(base + stage * S::tile_bytes), x = shared_address(xj + stage * S::x_bytes);
+    barrier_wait(room.empty + stage, phase ^ 1);
+    barrier_expect(room.full + stage, Shape::stage);
+    bulk_load(room.tiles + stage * Shape::tile_bytes, A + static_cast<size_t>(t) * panel_rows * 64, Shape::tile_bytes,
+              room.full + stage);
+    bulk_load(room.xj + stage * Shape::x_bytes, X + static_cast<size_t>(j) * N * 64, Shape::x_bytes, room.full + stage);
+    if (++stage == Shape::stages) stage = 0, phase ^= 1;
+  }
+}
+
+// By one thread: adds the transposed halves that the others leave.
+template <int N>
+__device__ __forceinline__ void add_staged(const HalfReadRoom<N>& room, TileWalk walk, float* Y) {
+  int count = 0;
+  for (int t = walk.first; t < walk.last; ++t) {
+    const int j = walk.column_of(t);
+    if (j >= walk.i * panel_blocks) continue;
+    barrier_wait(room.staged_full, count & 1);
+    asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], %2;" ::"l"(
+                     Y + static_cast<size_t>(j) * 64 * N),
+                 "r"(shared_address(room.staged)), "r"(HalfReadShape<N>::staging)
+                 : "memory");
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+    asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+    barrier_arrive(room.staged_free + ((count + 1) & 1));
+    ++count;
+  }
+  asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+}
+
+// What a multiplying warp is, and its sums: Y_i of four tiles of 64 rows.
+template <int N>
+struct HalfReadWarp {
+  static constexpr int MT = HalfReadShape<N>::MT;
+  int group, warp, lane;
+  float sums[MT][N / 2];
+
+  __device__ __forceinline__ void clear() {
+#pragma unroll
+    for (int m = 0; m < MT; ++m)
+#pragma unroll
+      for (int e = 0; e < N / 2; ++e) sums[m][e] = 0;
+  }
+  __device__ __forceinline__ void keep_sums() {
 #pragma unroll
     for (int m = 0; m < MT; ++m) keep(sums[m]);
+  }
+  __device__ __forceinline__ void add_sums_to(float* Y, int panel) {
+#pragma unroll
+    for (int m = 0; m < MT; ++m) add_to<N>(sums[m], Y, panel * panel_rows + (group * MT + m) * 64, warp, lane);
+  }
+  // Y_i += A_ij X_j
+  __device__ __forceinline__ void multiply(uint32_t a, uint32_t x) {
+    keep_sums();
     wgmma_fence();
 #pragma unroll
     for (int m = 0; m < MT; ++m)
@@ -262,37 +268,88 @@ __global__ __launch_bounds__(384, 1) void half_read_kernel(const __half* __restr
       for (int k = 0; k < 4; ++k)
         Wgmma<N, 0>::add(sums[m], descriptor(a + (group * MT + m) * 8192 + k * 32), descriptor(x + k * 32), 1);
     wgmma_commit();
-    const bool off_diagonal = j < i * PB, transposed = off_diagonal && (count & 1) == group;
-    if (transposed) {
-      float other[N / 2];
-      const uint64_t da = descriptor(a), dx = descriptor(shared_address(xi));
-      keep(other);
-      wgmma_fence();
+  }
+  // A_ij' X_i to shared memory, for add_staged(); `count` tiles did so before.
+  __device__ __forceinline__ void multiply_transposed(const HalfReadRoom<N>& room, uint32_t a, int stage, int count) {
+    float other[N / 2];
+    const uint64_t da = descriptor(a), dx = descriptor(shared_address(room.xi));
+    keep(other);
+    wgmma_fence();
 #pragma unroll
-      for (int k = 0; k < panel_rows / 16; ++k)
-        Wgmma<N, 1>::add(other, da + ((k * 2048) >> 4), dx + (((k >> 2) * S::x_bytes + (k & 3) * 32) >> 4), k > 0);
-      wgmma_commit();
-      wgmma_wait();
-#pragma unroll
-      for (int m = 0; m < MT; ++m) keep(sums[m]);
-      keep(other);
-      if (lane == 0) barrier_arrive(empty + stage);
-      if (count > 0) barrier_wait(staged_free + group, group ? (count >> 1) & 1 : ((count >> 1) - 1) & 1);
-      put_in<N>(other, staged, warp, lane);
-      asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-      barrier_arrive(staged_full);
+    for (int k = 0; k < panel_rows / 16; ++k)
+      Wgmma<N, 1>::add(other, da + ((k * 2048) >> 4), dx + (((k >> 2) * HalfReadShape<N>::x_bytes + (k & 3) * 32) >> 4),
+                       k > 0);
+    wgmma_commit();
+    wgmma_wait();
+    keep_sums();
+    keep(other);
+    if (lane == 0) barrier_arrive(room.empty + stage);
+    if (count > 0) barrier_wait(room.staged_free + group, group ? (count >> 1) & 1 : ((count >> 1) - 1) & 1);
+    put_in<N>(other, room.staged, warp, lane);
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    barrier_arrive(room.staged_full);
+  }
+};
+
+template <int N>
+__device__ __forceinline__ void multiply_tiles(const HalfReadRoom<N>& room, TileWalk walk, HalfReadWarp<N>& by,
+                                               float* Y, int flush) {
+  using Shape = HalfReadShape<N>;
+  by.clear();
+  int stage = 0, phase = 0, panel = -1, x_phase = 0, count = 0, since = 0;
+  for (int t = walk.first; t < walk.last; ++t) {
+    const int j = walk.column_of(t), i = walk.i;
+    if (i != panel || since == flush) {
+      since = 0;
+      if (panel >= 0) by.add_sums_to(Y, panel), by.clear();
+      if (i != panel) {
+        if (panel >= 0 && by.lane == 0) barrier_arrive(room.x_empty);
+        barrier_wait(room.x_full, x_phase);
+        x_phase ^= 1;
+        panel = i;
+      }
+    }
+    ++since;
+    barrier_wait(room.full + stage, phase);
+    const uint32_t a = shared_address(room.tiles + stage * Shape::tile_bytes);
+    by.multiply(a, shared_address(room.xj + stage * Shape::x_bytes));
+    const bool off_diagonal = j < i * panel_blocks;
+    if (off_diagonal && (count & 1) == by.group) {
+      by.multiply_transposed(room, a, stage, count);
     } else {
       wgmma_wait();
-#pragma unroll
-      for (int m = 0; m < MT; ++m) keep(sums[m]);
-      if (lane == 0) barrier_arrive(empty + stage);
+      by.keep_sums();
+      if (by.lane == 0) barrier_arrive(room.empty + stage);
     }
     count += off_diagonal;
-    if (++stage == stages) stage = 0, phase ^= 1;
+    if (++stage == Shape::stages) stage = 0, phase ^= 1;
   }
-  if (panel >= 0)
-#pragma unroll
-    for (int m = 0; m < MT; ++m) add_to<N>(sums[m], Y, panel * panel_rows + (group * MT + m) * 64, warp, lane);
+  if (panel >= 0) by.add_sums_to(Y, panel);
+}
+#endif
+
+// Three warpgroups: two multiply, the third loads tiles and adds the transposed halves to Y.
+template <int N>
+__global__ __launch_bounds__(384, 1) void half_read_kernel(const __half* __restrict__ A, const __half* __restrict__ X,
+                                                           float* __restrict__ Y, int tiles, int flush) {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  extern __shared__ uint8_t raw[];
+  const HalfReadRoom<N> room(raw);
+  const int group = __shfl_sync(~0u, threadIdx.x / 128, 0);
+  if (threadIdx.x == 0) room.init_barriers();
+  __syncthreads();
+  const TileWalk walk(tiles);
+  if (group == 2) {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+    if (threadIdx.x == 256)
+      load_tiles<N>(room, walk, A, X);
+    else if (threadIdx.x == 288)
+      add_staged<N>(room, walk, Y);
+    return;
+  }
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+  HalfReadWarp<N> by{group, static_cast<int>(threadIdx.x / 32) & 3, static_cast<int>(threadIdx.x & 31), {}};
+  multiply_tiles<N>(room, walk, by, Y, flush);
 #endif
 }
 

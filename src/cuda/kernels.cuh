@@ -29,6 +29,13 @@ __global__ void fill_normal_kernel(T* X, long d, int p, uint64_t seed) {  // row
   }
 }
 
+template <class T>
+__global__ void fill_kernel(T* to, long numbers, T value) {
+  for (long e = blockIdx.x * static_cast<long>(blockDim.x) + threadIdx.x; e < numbers;
+       e += gridDim.x * static_cast<long>(blockDim.x))
+    to[e] = value;
+}
+
 template <class S, class T>
 __global__ void convert_kernel(const S* from, T* to, long numbers) {
   for (long e = blockIdx.x * static_cast<long>(blockDim.x) + threadIdx.x; e < numbers;
@@ -195,17 +202,32 @@ __global__ void unscale_kernel(const float* __restrict__ from, const float* __re
 
 // ---- How far a product is off, on some of its rows
 
-/// The squared norm of each row of Y, and their sum (which must be zero before).
+/// The squared norm of each row of Y, a warp a row, and partial sums of them, one a block of 256 threads.
 template <class T>
-__global__ void row_squares(const T* __restrict__ Y, long rows, int p, double* __restrict__ squares,
-                            double* __restrict__ sum) {
-  const long r = (blockIdx.x * static_cast<long>(blockDim.x) + threadIdx.x) / 32;
-  const int lane = threadIdx.x % 32;
-  if (r >= rows) return;
+__global__ __launch_bounds__(256) void row_squares(const T* __restrict__ Y, long rows, int p,
+                                                   double* __restrict__ squares, double* __restrict__ partial) {
+  __shared__ double of_warps[8];
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  double sum = 0;
+  for (long r = blockIdx.x * 8l + warp; r < rows; r += gridDim.x * 8l) {
+    double s = 0;
+    for (int c = lane; c < p; c += 32) s += static_cast<double>(Y[r * p + c]) * static_cast<double>(Y[r * p + c]);
+    for (int o = 16; o; o >>= 1) s += __shfl_xor_sync(~0u, s, o);
+    if (lane == 0) squares[r] = s;
+    sum += s;
+  }
+  if (lane == 0) of_warps[warp] = sum;
+  __syncthreads();
+  if (threadIdx.x > 0) return;
+  for (int w = 1; w < 8; ++w) sum += of_warps[w];
+  partial[blockIdx.x] = sum;
+}
+/// One warp.
+static __global__ void add_partial_sums(const double* __restrict__ partial, int parts, double* __restrict__ sum) {
   double s = 0;
-  for (int c = lane; c < p; c += 32) s += static_cast<double>(Y[r * p + c]) * static_cast<double>(Y[r * p + c]);
+  for (int b = threadIdx.x; b < parts; b += 32) s += partial[b];
   for (int o = 16; o; o >>= 1) s += __shfl_xor_sync(~0u, s, o);
-  if (lane == 0) squares[r] = s, atomicAdd(sum, s);
+  if (threadIdx.x == 0) *sum = s;
 }
 /// Every row is taken with a probability that grows with its weight, and counts for as much the more. `count` is zero
 /// before.
@@ -229,6 +251,16 @@ __global__ void gather_rows(const T* __restrict__ A, long lda, long columns, con
   const long r = there ? drawn[at] : 0;
   for (long c = threadIdx.x; c < columns; c += blockDim.x)
     to[at * columns + c] = there ? static_cast<double>(A[r * lda + c]) : 0.;
+}
+/// Parts of sums, one after the other, to their sums.
+template <class T>
+__global__ void add_cuts(const T* __restrict__ parts, int cuts, long numbers, T* __restrict__ to) {
+  for (long e = blockIdx.x * static_cast<long>(blockDim.x) + threadIdx.x; e < numbers;
+       e += gridDim.x * static_cast<long>(blockDim.x)) {
+    double sum = 0;
+    for (int c = 0; c < cuts; ++c) sum += parts[c * numbers + e];
+    to[e] = static_cast<T>(sum);
+  }
 }
 /// E <- w^1/2 (Y - exact) of the rows drawn, and Xw <- w^1/2 X of them.
 template <class T>
@@ -294,30 +326,55 @@ static __global__ void mean_of(const double* __restrict__ partial, int parts, lo
   for (int b = 0; b < parts; ++b) sum += partial[b * columns + c];
   mean[c] = sum / static_cast<double>(rows);
 }
-/// The largest magnitude of what is left of M less its mean.
+// each(place, number less its mean); threads lie as lanes() in tall.cu has them.
+template <class T, class Each>
+__device__ __forceinline__ void for_centred(const T* __restrict__ M, const double* __restrict__ mean, long rows,
+                                            long columns, const Each& each) {
+  for (long r = blockIdx.x * static_cast<long>(blockDim.y) + threadIdx.y; r < rows;
+       r += gridDim.x * static_cast<long>(blockDim.y))
+    for (int c = threadIdx.x; c < columns; c += blockDim.x)
+      each(r * columns + c, static_cast<double>(M[r * columns + c]) - mean[c]);
+}
+/// Of that the largest magnitude, and partial sums of squares, one a block of 256 threads.
 template <class T>
-__global__ void largest_centred(const T* __restrict__ M, const double* __restrict__ mean, long rows, long columns,
-                                unsigned* __restrict__ bits) {
+__global__ __launch_bounds__(256) void size_of_centred(const T* __restrict__ M, const double* __restrict__ mean,
+                                                       long rows, long columns, unsigned* __restrict__ bits,
+                                                       double* __restrict__ squares) {
+  __shared__ double of_warps[8];
+  const int thread = threadIdx.y * blockDim.x + threadIdx.x;
   float m = 0;
-  for (long e = blockIdx.x * static_cast<long>(blockDim.x) + threadIdx.x; e < rows * columns;
-       e += gridDim.x * static_cast<long>(blockDim.x))
-    m = fmaxf(m, fabsf(static_cast<float>(static_cast<double>(M[e]) - mean[e % columns])));
-  for (int o = 16; o; o >>= 1) m = fmaxf(m, __shfl_xor_sync(~0u, m, o));
-  if (threadIdx.x % 32 == 0) atomicMax(bits, __float_as_uint(m));
+  double sum = 0;
+  for_centred(M, mean, rows, columns, [&](long, double x) {
+    m = fmaxf(m, fabsf(static_cast<float>(x)));
+    sum += x * x;
+  });
+  for (int o = 16; o; o >>= 1) m = fmaxf(m, __shfl_xor_sync(~0u, m, o)), sum += __shfl_xor_sync(~0u, sum, o);
+  if (thread % 32 == 0) atomicMax(bits, __float_as_uint(m)), of_warps[thread / 32] = sum;
+  __syncthreads();
+  if (thread > 0) return;
+  for (int w = 1; w < 8; ++w) sum += of_warps[w];
+  squares[blockIdx.x] = sum;
 }
 template <class T>
 __global__ void centred_to_half(const T* __restrict__ M, const double* __restrict__ mean, long rows, long columns,
                                 float scale, __half* __restrict__ to) {
-  for (long e = blockIdx.x * static_cast<long>(blockDim.x) + threadIdx.x; e < rows * columns;
-       e += gridDim.x * static_cast<long>(blockDim.x))
-    to[e] = __float2half_rn(static_cast<float>(static_cast<double>(M[e]) - mean[e % columns]) * scale);
+  for_centred(M, mean, rows, columns,
+              [&](long e, double x) { to[e] = __float2half_rn(static_cast<float>(x) * scale); });
 }
 template <class T>
 __global__ void centred_to_double(const T* __restrict__ M, const double* __restrict__ mean, long rows, long columns,
                                   double* __restrict__ to) {
-  for (long e = blockIdx.x * static_cast<long>(blockDim.x) + threadIdx.x; e < rows * columns;
-       e += gridDim.x * static_cast<long>(blockDim.x))
-    to[e] = static_cast<double>(M[e]) - mean[e % columns];
+  for_centred(M, mean, rows, columns, [&](long e, double x) { to[e] = x; });
+}
+/// Columns of M less its mean, by their numbers; those that were not drawn are zero.
+template <class T>
+__global__ void gather_columns(const T* __restrict__ M, const double* __restrict__ mean, long rows, long columns,
+                               const long* __restrict__ drawn, const int* __restrict__ count, int room,
+                               double* __restrict__ to) {
+  for (long r = blockIdx.x * static_cast<long>(blockDim.y) + threadIdx.y; r < rows;
+       r += gridDim.x * static_cast<long>(blockDim.y))
+    for (int at = threadIdx.x; at < room; at += blockDim.x)
+      to[r * room + at] = at < *count ? static_cast<double>(M[r * columns + drawn[at]]) - mean[drawn[at]] : 0.;
 }
 template <class T>
 __global__ void scaled_to(const double* __restrict__ from, double scale, long numbers, T* __restrict__ to) {
@@ -361,6 +418,57 @@ __global__ __launch_bounds__(256) void gather_product(const long* __restrict__ s
     *out = sum;
   else
     atomicAdd(out, sum);
+}
+/// A block of threads a row.
+template <class Y>
+__global__ void clear_rows(const long* __restrict__ rows, int p, Y* __restrict__ to) {
+  for (int c = threadIdx.x; c < p; c += blockDim.x) to[rows[blockIdx.x] * p + c] = 0;
+}
+/// The same of X in fp16, eight columns a lane, sixteen bytes at once; L lanes a part of a row. to <- sums of_matrix /
+/// scale(column).
+template <class V, class Y, int L>
+__global__ __launch_bounds__(256) void gather_half(const long* __restrict__ start, const int* __restrict__ column,
+                                                   const V* __restrict__ value, const RowPart* __restrict__ parts,
+                                                   long number, const __half* __restrict__ from,
+                                                   const float* __restrict__ scale, Y* __restrict__ to) {
+  constexpr int p = 8 * L, ahead = 4;
+  const long w = (blockIdx.x * 256l + threadIdx.x) / L;
+  const int lane = threadIdx.x % L;
+  if (w >= number) return;
+  const RowPart part = parts[w];
+  const long all = start[part.row + 1], begin = start[part.row] + part.first, end = min(all, begin + row_part);
+  float sum[8] = {};
+  for (long b = begin; b < end; b += ahead) {
+    uint4 x[ahead];
+    float v[ahead];
+#pragma unroll
+    for (int u = 0; u < ahead; ++u) {
+      const bool there = b + u < end;
+      v[u] = there ? static_cast<float>(__ldg(value + b + u)) : 0.f;
+      const long j = there ? __ldg(column + b + u) : 0;
+      x[u] = there ? __ldg(reinterpret_cast<const uint4*>(from + j * p) + lane) : make_uint4(0, 0, 0, 0);
+    }
+#pragma unroll
+    for (int u = 0; u < ahead; ++u) {
+      const __half2* pair = reinterpret_cast<const __half2*>(&x[u]);
+#pragma unroll
+      for (int q = 0; q < 4; ++q) {
+        const float2 two = __half22float2(pair[q]);
+        sum[2 * q] += v[u] * two.x;
+        sum[2 * q + 1] += v[u] * two.y;
+      }
+    }
+  }
+  Y* out = to + static_cast<size_t>(part.row) * p + 8 * lane;
+  const bool whole = all - start[part.row] <= row_part;
+#pragma unroll
+  for (int q = 0; q < 8; ++q) {
+    const Y made = static_cast<Y>(sum[q]) / static_cast<Y>(scale[8 * lane + q]);
+    if (whole)
+      out[q] = made;
+    else
+      atomicAdd(out + q, made);
+  }
 }
 /// The rows drawn, in double; one warp a row.
 template <class X, class V>

@@ -31,6 +31,17 @@ void squares_into(const Queue& queue, const Seen& X, const Seen* Y, const double
 }  // namespace
 
 const float* ColumnScale::of(const Queue& queue, const Seen& X, int exponent) {
+  const auto columns = static_cast<std::size_t>(X.columns);
+  if (X.unit) {
+    if (unit_columns_ < columns || unit_exponent_ != exponent) {
+      of_unit_.at_least(columns);
+      fill_kernel<<<1, threads, 0, queue.stream()>>>(of_unit_.get(), X.columns, std::ldexp(1.f, exponent));
+      launched("fill_kernel");
+      unit_columns_ = columns;
+      unit_exponent_ = exponent;
+    }
+    return of_unit_.get();
+  }
   const int parts = parts_for(queue);
   partial_.at_least(static_cast<std::size_t>(parts) * X.columns);
   scale_.at_least(X.columns);
@@ -63,21 +74,23 @@ void DrawnRows::draw(const Queue& queue, const Seen& Y, long dim) {
   const long wished = dim <= 2 * rows_compared ? dim : rows_compared;
   room_ = static_cast<int>(std::min(dim, wished + 8 * static_cast<long>(std::sqrt(static_cast<double>(wished)))));
   squares_.at_least(dim);
-  sum_.at_least(1);
+  const int parts = static_cast<int>(std::min<long>((dim + 7) / 8, 8l * queue.processors()));
+  sum_.at_least(1 + parts);
   count_.at_least(1);
   rows_.at_least(room_);
   weight_.at_least(room_);
   for (Array<double>* block : {&exact_, &E_, &Xw_}) block->at_least(static_cast<std::size_t>(room_) * Y.columns);
   along_.at_least(static_cast<std::size_t>(Y.columns) * Y.columns);
   const cudaStream_t stream = queue.stream();
-  check(cudaMemsetAsync(sum_.get(), 0, sizeof(double), stream), "clearing a sum");
   check(cudaMemsetAsync(count_.get(), 0, sizeof(int), stream), "clearing a count");
-  const int row_blocks = static_cast<int>((dim * 32 + threads - 1) / threads);
+  double* partial = sum_.get() + 1;
   if (Y.in_double)
-    row_squares<double><<<row_blocks, threads, 0, stream>>>(Y.as<double>(), dim, Y.columns, squares_.get(), sum_.get());
+    row_squares<double><<<parts, threads, 0, stream>>>(Y.as<double>(), dim, Y.columns, squares_.get(), partial);
   else
-    row_squares<float><<<row_blocks, threads, 0, stream>>>(Y.as<float>(), dim, Y.columns, squares_.get(), sum_.get());
+    row_squares<float><<<parts, threads, 0, stream>>>(Y.as<float>(), dim, Y.columns, squares_.get(), partial);
   launched("row_squares");
+  add_partial_sums<<<1, 32, 0, stream>>>(partial, parts, sum_.get());
+  launched("add_partial_sums");
   draw_rows<<<static_cast<int>((dim + threads - 1) / threads), threads, 0, stream>>>(
       squares_.get(), sum_.get(), dim, static_cast<int>(wished), room_, ++draws_, count_.get(), rows_.get(),
       weight_.get());

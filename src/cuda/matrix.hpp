@@ -15,6 +15,7 @@ struct Seen {
   long rows;
   int columns;
   bool in_double;
+  bool unit = false;  ///< its columns have length one, or zero
 
   template <class T>
   T* as() const {
@@ -45,7 +46,9 @@ class ColumnScale {
 
  private:
   Array<double> partial_;
-  Array<float> scale_;
+  Array<float> scale_, of_unit_;
+  int unit_exponent_ = 0;
+  std::size_t unit_columns_ = 0;
 };
 
 /// Rows of a product that are looked at, and what was found there.

@@ -27,14 +27,16 @@ class Sparse final : public Matrix {
         column_(std::max<std::size_t>(1, A.columns.size())),
         value_(column_.size()) {
     std::vector<RowPart> parts;
+    std::vector<long> long_rows;
     for (long r = 0; r < d_; ++r) {
       const long entries = A.row_start[r + 1] - A.row_start[r];
       for (long first = 0; first == 0 || first < entries; first += row_part)
         parts.push_back({static_cast<int>(r), static_cast<int>(first)});
-      if (entries > row_part) long_rows_.push_back(r);
+      if (entries > row_part) long_rows.push_back(r);
     }
     number_ = static_cast<long>(parts.size());
     parts_.resize(parts.size());
+    long_rows_.resize(long_rows.size());
     const auto send = [&](void* to, const void* from, std::size_t bytes) {
       if (bytes > 0)
         check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, queue.stream()), "sending a matrix");
@@ -49,6 +51,7 @@ class Sparse final : public Matrix {
     for (S& value : values) value = std::ldexp(value, -exponent_);
     send(value_.get(), values.data(), values.size() * sizeof(S));
     send(parts_.get(), parts.data(), parts.size() * sizeof(RowPart));
+    send(long_rows_.get(), long_rows.data(), long_rows.size() * sizeof(long));
     queue.wait();
   }
 
@@ -64,12 +67,16 @@ class Sparse final : public Matrix {
     if (rung == Rung::fp16) {
       const float* scale = column_scale_.of(queue, X, block_exponent);
       half_.at_least(X.numbers());
-      sums_.at_least(X.numbers());
       if (X.in_double)
         to_half_kernel<double><<<blocks, threads, 0, stream>>>(X.as<double>(), scale, X.numbers(), p, half_.get());
       else
         to_half_kernel<float><<<blocks, threads, 0, stream>>>(X.as<float>(), scale, X.numbers(), p, half_.get());
       launched("to_half_kernel");
+      if (p == 32 || p == 64) {
+        Y.in_double ? gather_wide(queue, scale, Y.as<double>(), p) : gather_wide(queue, scale, Y.as<float>(), p);
+        return;
+      }
+      sums_.at_least(X.numbers());
       gather(queue, half_.get(), sums_.get(), p);
       if (Y.in_double)
         unscale_kernel<double><<<blocks, threads, 0, stream>>>(sums_.get(), scale, 1, X.numbers(), p, Y.as<double>());
@@ -104,10 +111,31 @@ class Sparse final : public Matrix {
   }
 
  private:
+  // Their parts are added up.
+  template <class Y>
+  void clear_long_rows(const Queue& queue, Y* to, int p) {
+    if (long_rows_.empty()) return;
+    clear_rows<<<static_cast<unsigned>(long_rows_.size()), 64, 0, queue.stream()>>>(long_rows_.get(), p, to);
+    launched("clear_rows");
+  }
+  template <class Y>
+  void gather_wide(const Queue& queue, const float* scale, Y* to, int p) {
+    clear_long_rows(queue, to, p);
+    const int lanes = p / 8;
+    const auto blocks = static_cast<unsigned>((number_ * lanes + threads - 1) / threads);
+    const auto go = [&](auto kernel) {
+      kernel<<<blocks, threads, 0, queue.stream()>>>(start_.get(), column_.get(), value_.get(), parts_.get(), number_,
+                                                     half_.get(), scale, to);
+    };
+    if (lanes == 8)
+      go(gather_half<S, Y, 8>);
+    else
+      go(gather_half<S, Y, 4>);
+    launched("gather_half");
+  }
   template <class X, class Y>
   void gather(const Queue& queue, const X* from, Y* to, int p) {
-    for (const long r : long_rows_)
-      check(cudaMemsetAsync(to + r * p, 0, p * sizeof(Y), queue.stream()), "clearing a row");
+    clear_long_rows(queue, to, p);
     for (int first = 0; first < p;) {
       const int left = p - first, lanes = left > 32 ? 64 : left > 16 ? 32 : left > 8 ? 16 : 8;
       const auto blocks = static_cast<unsigned>((number_ * lanes + threads - 1) / threads);
@@ -132,7 +160,7 @@ class Sparse final : public Matrix {
   Array<int> column_;
   Array<S> value_;
   Array<RowPart> parts_;
-  std::vector<long> long_rows_;
+  Array<long> long_rows_;
   Array<__half> half_;
   Array<float> sums_;
   Array<double> product_;

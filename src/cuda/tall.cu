@@ -24,6 +24,13 @@ int blocks_for(const Queue& queue, long numbers) {
   return static_cast<int>(std::clamp<long>((numbers + threads - 1) / threads, 1, 16l * queue.processors()));
 }
 
+// Threads side by side along a row, and rows of them.
+dim3 lanes(long columns) {
+  unsigned x = 32;
+  while (x < threads && x < columns) x *= 2;
+  return {x, threads / x};
+}
+
 template <class T>
 class Tall final : public Matrix {
  public:
@@ -41,7 +48,7 @@ class Tall final : public Matrix {
   std::vector<Rung> rungs() const override { return {Rung::fp16, Rung::full}; }
   bool positive_semidefinite() const override { return true; }
   int exponent() const override { return exponent_; }
-  void renew(const Queue&) override { packed_ = false; }  // of the same mean and scale
+  void renew(const Queue&) override { packed_ = wide_ = false; }  // of the same mean and scale
 
   void multiply(const Queue& queue, Rung rung, const Seen& X, const Seen& Y) override {
     if (rung == Rung::full)
@@ -50,39 +57,22 @@ class Tall final : public Matrix {
       by_half(queue, X, Y);
   }
 
-  // By a product in double precision.
+  // Some rows of the product in double precision: all of Z = M X, and the columns of M that were drawn.
   ProductError error(const Queue& queue, const Seen& X, const Seen& Y) override {
-    const int p = X.columns;
-    exact_.at_least(X.numbers());
-    by_double(queue, X, {exact_.get(), X.rows, p, true});
-    as_double_.at_least(X.numbers());
-    Array<double> y(X.numbers());
-    const auto widen = [&](const Seen& from, double* to) {
-      if (from.in_double) {
-        check(cudaMemcpyAsync(to, from.data, from.numbers() * sizeof(double), cudaMemcpyDeviceToDevice, queue.stream()),
-              "copying a block");
-      } else {
-        convert_kernel<<<blocks_for(queue, from.numbers()), threads, 0, queue.stream()>>>(from.as<float>(), to,
-                                                                                          from.numbers());
-        launched("convert_kernel");
-      }
-    };
-    widen(X, as_double_.get());
-    widen(Y, y.get());
-    combine_kernel<double><<<blocks_for(queue, X.numbers()), threads, 0, queue.stream()>>>(y.get(), 1, 1, exact_.get(),
-                                                                                           0, nullptr, X.numbers());
-    launched("combine_kernel");
-    ProductError found{.norms = {}, .along = Small<double>(p, p)};
-    Array<double> along(static_cast<std::size_t>(p) * p);
-    const double one = 1, zero = 0;
-    check(cublasDgemm(queue.blas(), CUBLAS_OP_N, CUBLAS_OP_T, p, p, static_cast<int>(X.rows), &one, as_double_.get(), p,
-                      y.get(), p, &zero, along.get(), p),
-          "comparing products");
-    check(cudaMemcpyAsync(found.along.data(), along.get(), sizeof(double) * p * p, cudaMemcpyDeviceToHost,
-                          queue.stream()),
-          "reading errors");
-    found.norms = column_norms(queue, {y.get(), X.rows, p, true}, nullptr, nullptr, norms_);
-    return found;
+    drawn_.draw(queue, Y, columns_);
+    const int p = X.columns, room = drawn_.room();
+    const double share = 1 / divisor_, one = 1, zero = 0;
+    drawn_columns_.at_least(static_cast<std::size_t>(rows_at_once()) * room);
+    for_rows_in_double(queue, X, [&](long first, int some, const double*) {
+      gather_columns<T><<<8 * queue.processors(), lanes(room), 0, queue.stream()>>>(
+          M_ + first * columns_, mean_.get(), some, columns_, drawn_.rows(), drawn_.count(), room,
+          drawn_columns_.get());
+      launched("gather_columns");
+      check(cublasDgemm(queue.blas(), CUBLAS_OP_N, CUBLAS_OP_T, p, room, some, &share, z_.get(), p,
+                        drawn_columns_.get(), room, first == 0 ? &zero : &one, drawn_.exact(), p),
+            "rows of M'Z");
+    });
+    return drawn_.error(queue, X, Y);
   }
 
  private:
@@ -90,8 +80,8 @@ class Tall final : public Matrix {
     if (packed_) return;
     packed_ = true;
     half_.resize(static_cast<std::size_t>(rows_) * columns_);
-    centred_to_half<T><<<16 * queue.processors(), threads, 0, queue.stream()>>>(M_, mean_.get(), rows_, columns_,
-                                                                                scale_, half_.get());
+    centred_to_half<T><<<8 * queue.processors(), lanes(columns_), 0, queue.stream()>>>(M_, mean_.get(), rows_, columns_,
+                                                                                       scale_, half_.get());
     launched("centred_to_half");
   }
 
@@ -129,9 +119,14 @@ class Tall final : public Matrix {
     launched("unscale_kernel");
   }
 
-  void by_double(const Queue& queue, const Seen& X, const Seen& Y) {
+  long rows_at_once() const {
+    return std::min(rows_, std::max(1l, bytes_at_once / static_cast<long>(sizeof(double)) / columns_));
+  }
+  // Z = M X of some rows at a time, which lie in double in rows_in_double_, with Z in z_; then each(first, rows).
+  template <class Each>
+  void for_rows_in_double(const Queue& queue, const Seen& X, const Each& each) {
     const int p = X.columns, d = static_cast<int>(columns_);
-    const double* x = X.as<double>();
+    const double *x = X.as<double>(), one = 1, zero = 0;
     if (!X.in_double) {
       as_double_.at_least(X.numbers());
       convert_kernel<<<blocks_for(queue, X.numbers()), threads, 0, queue.stream()>>>(X.as<float>(), as_double_.get(),
@@ -139,23 +134,45 @@ class Tall final : public Matrix {
       launched("convert_kernel");
       x = as_double_.get();
     }
-    product_.at_least(X.numbers());
-    const long at_once = std::min(rows_, std::max(1l, bytes_at_once / static_cast<long>(sizeof(double)) / columns_));
-    rows_in_double_.at_least(static_cast<std::size_t>(at_once) * columns_);
+    const long at_once = rows_at_once();
     z_.at_least(static_cast<std::size_t>(at_once) * p);
-    const double one = 1, zero = 0;
+    make_room(at_once);
     for (long r = 0; r < rows_; r += at_once) {
       const int some = static_cast<int>(std::min(at_once, rows_ - r));
-      centred_to_double<T><<<16 * queue.processors(), threads, 0, queue.stream()>>>(
-          M_ + r * columns_, mean_.get(), some, columns_, rows_in_double_.get());
-      launched("centred_to_double");
-      check(cublasDgemm(queue.blas(), CUBLAS_OP_N, CUBLAS_OP_N, p, some, d, &one, x, p, rows_in_double_.get(), d, &zero,
-                        z_.get(), p),
+      const double* rows = widened(queue, r, some);
+      check(cublasDgemm(queue.blas(), CUBLAS_OP_N, CUBLAS_OP_N, p, some, d, &one, x, p, rows, d, &zero, z_.get(), p),
             "M X");
-      check(cublasDgemm(queue.blas(), CUBLAS_OP_N, CUBLAS_OP_T, p, d, some, &one, z_.get(), p, rows_in_double_.get(), d,
-                        r == 0 ? &zero : &one, product_.get(), p),
-            "M'Z");
+      each(r, some, rows);
     }
+    wide_ = whole_;
+  }
+  // Where a third of the free memory holds all of M in double, it is made once.
+  void make_room(long at_once) {
+    if (!rows_in_double_.empty()) return;
+    std::size_t free = 0, all = 0;
+    check(cudaMemGetInfo(&free, &all), "asking for memory");
+    const std::size_t numbers = static_cast<std::size_t>(rows_) * columns_;
+    whole_ = numbers <= free / 3 / sizeof(double);
+    rows_in_double_.resize(whole_ ? numbers : static_cast<std::size_t>(at_once) * columns_);
+  }
+  const double* widened(const Queue& queue, long first, int some) {
+    double* to = rows_in_double_.get() + (whole_ ? first * columns_ : 0);
+    if (wide_) return to;
+    centred_to_double<T><<<8 * queue.processors(), lanes(columns_), 0, queue.stream()>>>(
+        M_ + first * columns_, mean_.get(), some, columns_, to);
+    launched("centred_to_double");
+    return to;
+  }
+
+  void by_double(const Queue& queue, const Seen& X, const Seen& Y) {
+    const int p = X.columns, d = static_cast<int>(columns_);
+    const double one = 1, zero = 0;
+    product_.at_least(X.numbers());
+    for_rows_in_double(queue, X, [&](long first, int some, const double* rows) {
+      check(cublasDgemm(queue.blas(), CUBLAS_OP_N, CUBLAS_OP_T, p, d, some, &one, z_.get(), p, rows, d,
+                        first == 0 ? &zero : &one, product_.get(), p),
+            "M'Z");
+    });
     const int blocks = blocks_for(queue, X.numbers());
     if (Y.in_double)
       scaled_to<<<blocks, threads, 0, queue.stream()>>>(product_.get(), 1 / divisor_, X.numbers(), Y.as<double>());
@@ -171,11 +188,12 @@ class Tall final : public Matrix {
   int exponent_;
   double divisor_;
   float scale_;
-  bool packed_ = false;
+  bool packed_ = false, whole_ = false, wide_ = false;
   Array<__half> half_, x_half_, z_half_;
   Array<float> sums_;
-  Array<double> as_double_, product_, rows_in_double_, z_, exact_, norms_;
+  Array<double> as_double_, product_, rows_in_double_, z_, drawn_columns_;
   ColumnScale column_scale_;
+  DrawnRows drawn_;
 };
 
 template <class T>
@@ -188,7 +206,7 @@ Array<double> formed(const Queue& queue, const T* M, const double* mean, long ro
   for (long r = 0; r < rows; r += at_once) {
     const int n = static_cast<int>(std::min(at_once, rows - r));
     centred_to_double<T>
-        <<<16 * queue.processors(), threads, 0, queue.stream()>>>(M + r * columns, mean, n, columns, some.get());
+        <<<8 * queue.processors(), lanes(columns), 0, queue.stream()>>>(M + r * columns, mean, n, columns, some.get());
     launched("centred_to_double");
     check(cublasDgemm(queue.blas(), CUBLAS_OP_N, CUBLAS_OP_T, d, d, n, &share, some.get(), d, some.get(), d,
                       r == 0 ? &zero : &one, C.get(), d),
@@ -224,25 +242,26 @@ std::unique_ptr<Matrix> covariance(const Queue& queue, const T* M, Array<T> owne
   mean.resize(columns);
   check(cudaMemcpy(mean.data(), centre_of.get(), columns * sizeof(double), cudaMemcpyDeviceToHost), "reading the mean");
   if (!mean.allFinite()) throw DataError("data: an entry is not finite, or a column's sum overflows");
-  trace = std::numeric_limits<double>::quiet_NaN();
   Array<unsigned> bits(1);
+  Vector<double> squares(16 * queue.processors());
+  Array<double> sums(squares.size());
   check(cudaMemsetAsync(bits.get(), 0, sizeof(unsigned), queue.stream()), "clearing");
-  largest_centred<T>
-      <<<16 * queue.processors(), threads, 0, queue.stream()>>>(M, centre_of.get(), rows, columns, bits.get());
-  launched("largest_centred");
+  size_of_centred<T><<<static_cast<int>(squares.size()), lanes(columns), 0, queue.stream()>>>(
+      M, centre_of.get(), rows, columns, bits.get(), sums.get());
+  launched("size_of_centred");
   float largest = 0;
+  check(
+      cudaMemcpyAsync(squares.data(), sums.get(), sums.size() * sizeof(double), cudaMemcpyDeviceToHost, queue.stream()),
+      "reading variances");
   check(cudaMemcpyAsync(&largest, bits.get(), sizeof largest, cudaMemcpyDeviceToHost, queue.stream()),
         "reading the largest entry");
   queue.wait();
-  if (!std::isfinite(largest)) throw DataError("data: an entry is not finite, or beyond single precision");
+  trace = squares.sum() / divisor;
+  if (!std::isfinite(largest) || !std::isfinite(trace))
+    throw DataError("data: an entry is not finite, or beyond single precision");
   if (columns > most_formed)
     return std::make_unique<Tall<T>>(M, std::move(owned), std::move(centre_of), rows, columns, divisor, largest);
   Array<double> C = formed(queue, M, centre_of.get(), rows, columns, divisor);
-  Vector<double> diagonal(columns);
-  check(cudaMemcpy2D(diagonal.data(), sizeof(double), C.get(), (columns + 1) * sizeof(double), sizeof(double), columns,
-                     cudaMemcpyDeviceToHost),
-        "reading variances");
-  trace = diagonal.sum();
   return dense(queue, std::move(C), columns, true);
 }
 

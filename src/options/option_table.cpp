@@ -76,20 +76,17 @@ constexpr OptionRecord table[] = {
      in_solves},
     {"seed", "", "S", integer, "0", "at least 0", "Drives the random start block and nothing else", solver,
      in_solves | in_decentralized | in_svd},
-    {"precision", "", "NAME", choice, "double", "double|single|mixed",
-     "The arithmetic; mixed does in single precision what single precision can certify and the rest in double", solver,
-     in_solves | in_svd},
+    {"precision", "", "NAME", choice, "double", "double|single|mixed|auto|tf32|fp16",
+     "The arithmetic; mixed does in single precision what single precision can certify and the rest in double. On a "
+     "device, what products are made in: auto, which is its default, fp16, tf32, single or double; auto is the "
+     "cheapest "
+     "whose rounding allows the accuracy, and better ones where it does not",
+     solver, in_solves | in_svd},
 
-    {"device", "", "NAME", text, "cpu", "cpu|cuda|cuda:N",
-     "Where to compute: cuda is the first CUDA device, cuda:1 the second; for positive semidefinite matrices, to a "
-     "sine of "
-     "--accuracy (1e-4 by itself), where hearsay was built with CUDA",
-     solver, in_eigs},
-    {"product-precision", "", "NAME", choice, "auto", "auto|fp16|tf32|single|double",
-     "On a device: what products are made in; auto: the cheapest whose rounding allows the accuracy, and better ones "
-     "where "
-     "it does not",
-     solver, in_eigs},
+    {"device", "", "NAME", text, "cpu", "cpu|cuda|cuda:N|cuda,cpu|cuda:N,cpu",
+     "Where to compute: cuda is the first CUDA device, cuda:1 the second; to a sine of --accuracy (1e-4 by itself), "
+     "where hearsay was built with CUDA. With cpu after a comma, here where that cannot be",
+     solver, in_eigs | in_pca | in_cluster | in_svd},
 
     {"agents", "", "N", integer, "as many as there are shards", "at least 1", "Agents in the network", network,
      in_decentralized | in_plan},

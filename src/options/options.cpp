@@ -26,6 +26,10 @@ struct Word {
   throw InvalidArgument(fmt::format("{} = {}: must be {}", name, text, rule));
 }
 
+constexpr Word<Precision> precisions[] = {{"double", Precision::full}, {"single", Precision::single},
+                                          {"mixed", Precision::mixed}, {"auto", Precision::automatic},
+                                          {"tf32", Precision::tf32},   {"fp16", Precision::fp16}};
+
 template <class T, std::size_t N>
 [[noreturn]] void refuse_word(std::string_view name, std::string_view text, const Word<T> (&words)[N]) {
   std::vector<std::string_view> known;
@@ -190,9 +194,12 @@ constexpr Setter setters[] = {
                 std::string_view text) { s.power.seed = static_cast<std::uint64_t>(parse_integer("seed", text, 0)); }},
     {"precision",
      [](SolveSettings& s, std::string_view text) {
-       constexpr Word<Precision> words[] = {
-           {"double", Precision::full}, {"single", Precision::single}, {"mixed", Precision::mixed}};
-       s.precision = choose("precision", text, words);
+       if (text == "fp8")
+         refuse(
+             "precision", text,
+             "fp16 or more: products of fp8 are not built, because the half-read product of fp16 reads as little of a "
+             "matrix and rounds a hundred times less");
+       s.precision = choose("precision", text, precisions);
      }},
     {"noise", set_noise},
     {"noise-seed",
@@ -307,6 +314,28 @@ void require_end(const SolveSettings& settings) {
 }
 
 }  // namespace
+
+const char* name(Precision precision) {
+  for (const auto& word : precisions)
+    if (word.value == precision) return word.text.data();
+  return "unknown";
+}
+
+DeviceChoice device_choice(std::string_view text) {
+  if (text == "cpu") return {};
+  DeviceChoice choice{.on_device = true};
+  std::string_view device = text;
+  if (device.ends_with(",cpu")) {
+    choice.or_here = true;
+    device.remove_suffix(4);
+  }
+  if (device == "cuda") return choice;
+  if (!device.starts_with("cuda:"))
+    refuse("device", text, "cpu, cuda or cuda:N, and ,cpu after it where the processor is to do instead");
+  constexpr std::int64_t most = std::int64_t{1} << 20;
+  choice.number = static_cast<int>(std::min(parse_integer("device", std::string(device.substr(5)), 0), most));
+  return choice;
+}
 
 void settle(SolveSettings& settings) {
   PowerOptions& power = settings.power;

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "hearsay/error.hpp"
+#include "solve/on_engines.hpp"
 
 namespace hearsay::detail {
 
@@ -165,6 +166,10 @@ namespace hearsay {
 void check(const Request& request) {
   SolveSettings settings = request.settings;
   settle(settings);
+  if (request.engines != nullptr) return detail::require_fit_for_engines(request);
+  const Precision precision = settings.precision;
+  require(precision != Precision::automatic && precision != Precision::tf32 && precision != Precision::fp16,
+          fmt::format("precision = {}: is for a device; give `device` as well", name(precision)));
   require(settings.precision != Precision::mixed || !request.audit,
           "precision = mixed: takes no `audit`, which follows one arithmetic");
   require(!request.audit || settings.power.turning.value_or(Turning::none) == Turning::none,

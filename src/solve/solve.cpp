@@ -10,6 +10,7 @@
 #include "hearsay/operators/compose.hpp"
 #include "hearsay/operators/stored.hpp"
 #include "hearsay/subspace.hpp"
+#include "solve/on_engines.hpp"
 #include "solve/prepared.hpp"
 #include "solve/rounded.hpp"
 
@@ -83,6 +84,7 @@ void require_end_without_shift(const Request& request, const MatrixSettings& mat
 
 template <class S>
 Solution<S> solve(OperatorRef<S> A, const Request& request, const MatrixSettings& matrix) {
+  detail::require_no_engines(request, "operators");
   require_end_without_shift(request, matrix);
   require(request.settings.precision != Precision::mixed,
           "precision = mixed: needs the matrix in double and in single precision");
@@ -99,6 +101,7 @@ Solution<S> solve(OperatorRef<S> A, const Request& request, const MatrixSettings
 
 Solution<double> solve_mixed(OperatorRef<float> A_single, OperatorRef<double> A, const Request& request,
                              const MatrixSettings& matrix) {
+  detail::require_no_engines(request, "operators");
   require_end_without_shift(request, matrix);
   const ShiftedOperator<double> shifted(A, matrix.shift, matrix.positive_semidefinite);
   const ShiftedOperator<float> rough(A_single, static_cast<float>(matrix.shift), matrix.positive_semidefinite);
@@ -117,21 +120,36 @@ Solution<double> solve_mixed(OperatorRef<float> A_single, OperatorRef<double> A,
 
 template <class S>
 Solution<S> solve_matrix(const BorrowedBlock<S>& A, const Request& request, const MatrixSettings& matrix) {
+  if (request.engines != nullptr) {
+    detail::require_fit_for_engines(request, matrix);
+    const auto engine = request.engines->dense(A, matrix.positive_semidefinite);
+    return detail::in_precision_of<S>(detail::climb_on(*engine, request));
+  }
   return solve_stored<S>(A, request, matrix);
 }
 
 template <class S>
 Solution<S> solve_matrix(const CsrView<S>& A, const Request& request, const MatrixSettings& matrix) {
+  if (request.engines != nullptr) {
+    detail::require_fit_for_engines(request, matrix);
+    const auto engine = request.engines->sparse(A, matrix.positive_semidefinite);
+    return detail::in_precision_of<S>(detail::climb_on(*engine, request));
+  }
   return solve_stored<S>(A, request, matrix);
 }
 
 Solution<double> solve_graph(const Graph& graph, const Request& request) {
+  if (request.engines != nullptr) {
+    detail::require_fit_for_engines(request);
+    const CsrMatrix<double> A = detail::normalised(graph);
+    return detail::climb_on(*request.engines->sparse(borrow(A), true), request);
+  }
   switch (request.settings.precision) {
     case Precision::single:
       return in_double(solve<float>(NormalisedGraph<float>(graph), request));
     case Precision::mixed:
       return solve_mixed(NormalisedGraph<float>(graph), NormalisedGraph<double>(graph), request);
-    case Precision::full:
+    default:
       break;
   }
   return solve<double>(NormalisedGraph<double>(graph), request);

@@ -8,6 +8,7 @@
 #include "hearsay/error.hpp"
 #include "hearsay/mixed.hpp"
 #include "hearsay/subspace.hpp"
+#include "solve/on_engines.hpp"
 #include "solve/prepared.hpp"
 #include "solver/samples_side.hpp"
 
@@ -64,6 +65,7 @@ Solution<double> genotypes_in_both(const GenotypeSolve& asked) {
 }
 
 Solution<double> genotypes_in_precision(const GenotypeSolve& asked) {
+  detail::require_no_engines(asked.request, "genotypes");
   switch (asked.request.settings.precision) {
     case Precision::single: {
       Solution<float> solved = genotypes_in_one<float>(asked);
@@ -73,7 +75,7 @@ Solution<double> genotypes_in_precision(const GenotypeSolve& asked) {
     }
     case Precision::mixed:
       return genotypes_in_both(asked);
-    case Precision::full:
+    default:
       break;
   }
   return genotypes_in_one<double>(asked);

@@ -13,6 +13,7 @@
 #include "hearsay/operators/minibatch.hpp"
 #include "hearsay/solve.hpp"
 #include "linalg/decompositions.hpp"
+#include "solve/on_engines.hpp"
 #include "solve/pca_parts.hpp"
 #include "solve/prepared.hpp"
 #include "solve/rounded.hpp"
@@ -166,6 +167,10 @@ PcaSolution<S> in_one(const Data& data, const Request& request, const PcaSetting
 
 template <class S, class Data>
 PcaSolution<S> in_precision(const Data& data, const Request& request, const PcaSettings& settings) {
+  if constexpr (requires { data.outerStride(); }) {
+    if (request.engines != nullptr) return detail::solve_pca_on<S, S>(data, request, settings);
+  }
+  detail::require_no_engines(request, "sparse data");
   if constexpr (std::is_same_v<S, double>) {
     if (request.settings.precision == Precision::mixed && !settings.batch) return in_both(data, request, settings);
     if (request.settings.precision == Precision::single)
@@ -284,6 +289,7 @@ PcaSolution<S> treated(const Data& data, const Request& request, const PcaSettin
 
 void check(const Request& request, const PcaSettings& settings) {
   check(request);
+  if (request.engines != nullptr) detail::require_fit_for_engines(settings);
   const bool noisy = request.noise.has_value() || request.settings.noise.kind != NoiseChoice::Kind::none;
   const RankRule::Kind rule = request.settings.rank_rule.kind;
   const bool counted = rule == RankRule::Kind::count;

@@ -23,6 +23,7 @@
 #include "operators/read_ahead.hpp"
 #include "operators/stream_pass.hpp"
 #include "solve/guarded_rows.hpp"
+#include "solve/on_engines.hpp"
 #include "solve/pca_parts.hpp"
 #include "solve/prepared.hpp"
 #include "solve/shared_reading.hpp"
@@ -339,6 +340,7 @@ PcaSolution<double> treated_stream(RowSource<float>& source, const Streaming& ho
 }
 
 void require_fit_for_streams(const Request& request, const PcaSettings& settings) {
+  detail::require_no_engines(request, "rows that pass by");
   require(request.settings.precision == Precision::full,
           "precision: rows that pass by are solved in double precision only; leave `precision` out");
   require(!settings.wished_accuracy, "wished accuracy: needs data in memory; ask for an `accuracy`");
@@ -468,7 +470,11 @@ bool can_pass(const BorrowedBlock<float>& data, const Request& request, const Pc
 
 PcaSolution<double> solve_pca_in_double(const BorrowedBlock<float>& data, const Request& request,
                                         const PcaSettings& settings) {
-  if (can_pass(data, request, settings)) {
+  if (request.engines != nullptr && request.settings.rank_rule.kind == RankRule::Kind::count) {
+    check(request, settings);
+    return detail::solve_pca_on<float, double>(data, request, settings);
+  }
+  if (request.engines == nullptr && can_pass(data, request, settings)) {
     detail::RowsInMemory<float> rows(data);
     return solve_stream(rows, request, {settings});
   }

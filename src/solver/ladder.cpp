@@ -43,11 +43,14 @@ enum SmallPlaces : int { product_place, gram_place, turn_place, first_in_flight 
 constexpr double least_sine_in_single = 5e-6;
 
 // Corrected steps from one look to the next, at most; where nothing is known yet; and what a step is counted on for.
-constexpr Index most_steps_to_look = 12, steps_unresolved = 4, most_steps_foreseen = 4;
+constexpr Index most_steps_to_look = 12, steps_unresolved = 4, most_steps_foreseen = 8;
 
 // Below this rate of a step nothing is foreseen.
 constexpr double least_rate = 0.3;
 constexpr double below_goal = 0.5;
+
+// Random columns that have come so near to the wanted subspace show by their Ritz values what a given start misses.
+constexpr double shows_what_is_missed = 0.1;
 
 // What is measured of a product's error on some rows may be so much less than the error.
 constexpr double error_beyond_measured = 2;
@@ -68,6 +71,7 @@ struct Look {
   double sine_alone = 1;       // as if products were exact
   double rounding = 0;         // of one column, the most
   double wanted_rounding = 0;  // of the wanted ones together
+  double block_rounding = 0;   // of all columns together, which bounds what a Ritz value may be off
 };
 
 class Ladder {
@@ -79,6 +83,8 @@ class Ladder {
             fmt::format("accuracy = {:g}: must lie between 0 and 1", options.accuracy));
     require(options.load_basis || options.certify != Certify::full,
             "certify = full: looks for what was missed from the host, where the basis must be loaded");
+    require(!options.start || (options.start->rows() == d() && options.start->allFinite()),
+            fmt::format("start: must have {} rows of finite numbers", d()));
     require(options.oversample.value_or(1) >= 1, "oversample = 0: must be at least 1, to see what lies beyond");
     const Index wanted = k() + options.oversample.value_or(std::max<Index>(k(), 4)), step = facts_.column_step;
     p_ = (wanted + step - 1) / step * step;
@@ -88,7 +94,9 @@ class Ladder {
   LadderResult run() {
     prepare(false);
     engine_.fill_normal(options_.seed, X_);
+    if (options_.start) engine_.store(options_.start->leftCols(std::min(p_, options_.start->cols())), X_);
     engine_.orthonormalise(X_, {}, 2);
+    if (options_.start) fill_dropped();
     for (int joins = 0;; ++joins) {
       const Status status = ascend();
       std::optional<detail::Probe<double>> probe;
@@ -157,7 +165,7 @@ class Ladder {
         fill_dropped();
       }
       status = refine(level);
-      if (status == Status::converged || passes_ >= options_.max_passes) break;
+      if (status == Status::converged || stopped_ || passes_ >= options_.max_passes) break;
     }
     return status;
   }
@@ -196,21 +204,29 @@ class Ladder {
         remember(t, first_in_flight + static_cast<int>((t - behind) % ring), edge);
         edge = std::max(0.0, theta_least_);
         shrunk += detail::rate(stopping(), history_.back(), least_gap());
-        if (shrunk >= shrinking_to(std::max(goal(), floor())) || stands_still()) break;
+        if (shrunk >= shrinking_to(enough()) || stands_still() || stopped_) break;
       }
       step(detail::damped_below(edge, Damping::centred));
     }
     edge_ = edge;
-    foresee_steps(shrunk);
+    if (options_.start)
+      foreseen_ = 0;
+    else
+      foresee_steps(shrunk);
     end();
   }
+
+  // The sine of a random start that ends the climb. With a start of the caller's, random columns are to show what it
+  // misses, and the first look what it is worth.
+  double enough() const { return options_.start ? shows_what_is_missed : std::max(goal(), floor()); }
 
   // Corrected steps that are still to be made, by the rate of the climb: the first has no momentum.
   void foresee_steps(double shrunk) {
     const double rate = detail::rate(stopping(), history_.back(), least_gap());
     const double left = shrinking_to(goal()) - std::min(shrunk, shrinking_to(floor()));
     const bool settled = !stands_still() && rate > least_rate && left > 0;
-    foreseen_ = settled ? std::min<Index>(most_steps_foreseen, 1 + static_cast<Index>(left / rate)) : 0;
+    // one more than that, because a look costs as much as several steps
+    foreseen_ = settled ? std::min<Index>(most_steps_foreseen, 2 + static_cast<Index>(left / rate)) : 0;
   }
 
   // X_{t+1} from the product in Y.
@@ -255,6 +271,11 @@ class Ladder {
                         .theta_1 = theta(0),
                         .theta_k = theta(k() - 1),
                         .theta_next = theta(k())});
+    listen();
+  }
+
+  void listen() {
+    if (options_.observe && !options_.observe(history_.back())) stopped_ = true;
   }
 
   static void require_finite(const Small<double>& H) {
@@ -279,6 +300,7 @@ class Ladder {
       require_no_negative_eigenvalue();
       if (now_.sine <= options_.accuracy && detail::believable(now_.pairs, k(), now_.sine))
         return end(), Status::converged;
+      if (stopped_) return end(), Status::stopped_by_observer;
       if (passes_ >= options_.max_passes) return end(), Status::iteration_limit;
       const bool rounding_decides = now_.sine_alone <= below_goal * options_.accuracy || at_rounding();
       idle = now_.sine < progress * best || residual_ < progress * best_residual_ ? 0 : idle + 1;
@@ -370,6 +392,7 @@ class Ladder {
     now_.sine = detail::sin_theta_estimate(pairs, k());
     now_.rounding = hidden.maxCoeff();
     now_.wanted_rounding = hidden.head(k()).norm();
+    now_.block_rounding = hidden.norm();
     now_.pairs = pairs;
     residual_ = r.head(k()).norm();
     remember_look(theta, r);
@@ -398,12 +421,13 @@ class Ladder {
                         .theta_k = theta(k() - 1),
                         .theta_next = theta(k()),
                         .sin_theta_estimate = now_.sine});
+    listen();
   }
 
   void require_no_negative_eigenvalue() const {
     const double least = now_.pairs.theta(p_ - 1);
     if (facts_.positive_semidefinite) return;
-    detail::require_no_negative_eigenvalue(least, now_.rounding + 1e-12 * std::abs(now_.pairs.theta(0)),
+    detail::require_no_negative_eigenvalue(least, now_.block_rounding + 1e-12 * std::abs(now_.pairs.theta(0)),
                                            facts_.exponent, passes_ * p_, passes_);
   }
 
@@ -514,7 +538,7 @@ class Ladder {
   Rung first_ = Rung::full;
   std::vector<Level> levels_;
   int X_ = 0, Y_ = 1, X_prev_ = 2, Y_prev_ = 3, R_ = 4, W_ = 5;
-  bool in_double_ = false, has_previous_ = false;
+  bool in_double_ = false, has_previous_ = false, stopped_ = false;
   double edge_ = 0, theta_least_ = 0, residual_ = 0, best_residual_ = std::numeric_limits<double>::infinity();
   Small<double> H_, M_;
   Look now_;
@@ -546,7 +570,7 @@ ProductPrecision product_precision(std::string_view text) {
   using enum ProductPrecision;
   for (const ProductPrecision precision : {automatic, fp16, tf32, single, full})
     if (text == name(precision)) return precision;
-  throw InvalidArgument(fmt::format("product-precision = {}: must be auto, fp16, tf32, single or double", text));
+  throw InvalidArgument(fmt::format("precision = {}: must be auto, fp16, tf32, single or double", text));
 }
 
 LadderResult climb(Engine& engine, const LadderOptions& options) { return Ladder(engine, options).run(); }

@@ -273,26 +273,3 @@ def test_a_momentum_beyond_the_norm_is_refused_before_the_first_product(hearsay,
 
     for options in ([], ["--shift", 1]):
         hearsay.refuses("eigs", "matrix.npy", "-k", 2, "--momentum", 100, *options, saying="no eigenvalue exceeds")
-
-
-def test_a_device_is_used_or_it_is_said_why_not(hearsay, tmp_path):
-    matrix, vectors = planted(SPECTRUM)
-    np.save(tmp_path / "matrix.npy", matrix)
-    solve = ["eigs", "matrix.npy", "-k", 3]
-
-    devices = hearsay.json("info")["devices"]
-    assert devices
-    if devices[0].startswith("none"):
-        for device in ["cuda", "cuda:0", "cuda:7"]:
-            result = hearsay(*solve, "--device", device)
-            assert result.returncode == 1 and "device = cuda" in result.stderr
-            assert "built without CUDA" in result.stderr or "there is none" in result.stderr
-    else:
-        result = hearsay.json(*solve, "--psd", "--device", "cuda", "--accuracy", 1e-6, "--components", "v.npy")
-        assert result["status"] == "converged"
-        assert sin_theta(vectors[:, :3], np.load(tmp_path / "v.npy")) <= 1e-6
-    hearsay.refuses(*solve, "--device", "gpu", saying="device = gpu: must be cpu, cuda or cuda:N")
-    hearsay.refuses(*solve, "--device", "cuda:x", saying="device")
-    hearsay.refuses(*solve, "--device", "cuda", "--noise", "gaussian:1e-3", saying="--noise: says nothing on a device")
-    hearsay.refuses(*solve, "--product-precision", "fp16", saying="product-precision: is for a device")
-    hearsay.refuses(*solve, "--device", "cuda", "--product-precision", "fp4", saying="fp4")

@@ -118,6 +118,24 @@ TYPED_TEST(Verbs, MultiplyAsWellAsTheirRungsSay) {
     }
 }
 
+// Of which a device reads one half, in tiles, and the last of them are not whole.
+TYPED_TEST(Verbs, MultiplyLargeMatrices) {
+  for (const Index columns : {32, 64}) {
+    this->begin(false, 4300, columns);
+    for (const auto& [rung, error] : {std::pair{Rung::fp16, 1.5e-3}, std::pair{Rung::single, 4e-6}}) {
+      const Block<double> X = this->read(0);
+      this->engine->multiply(rung, 0, 1);
+      EXPECT_LE(apart(this->read(1), this->A * X), error) << name(rung) << columns;
+      this->engine->orthonormalise(0, {}, 2);  // whose columns have length one
+      this->engine->multiply(rung, 0, 1);
+      EXPECT_LE(apart(this->read(1), this->A * this->read(0)), error) << name(rung) << columns;
+    }
+    const ProductError found = this->engine->product_error(0, 1);
+    const Block<double> E = this->read(1) - this->A * this->read(0);
+    EXPECT_LE((found.norms - E.colwise().norm().transpose()).norm(), 0.3 * E.norm());
+  }
+}
+
 TYPED_TEST(Verbs, AddUpGramsInDouble) {
   for (const Index columns : {8, 24, 72})
     for (const bool in_double : {false, true}) {
@@ -129,62 +147,68 @@ TYPED_TEST(Verbs, AddUpGramsInDouble) {
 }
 
 TYPED_TEST(Verbs, CombineBlocks) {
-  for (const bool in_double : {false, true}) {
-    this->begin(in_double);
-    const Block<double>* from = this->B;
-    Small<double> H = Small<double>::Random(this->p, this->p);
-    this->engine->store_small(H, 0);
-    this->engine->subtract(0, 0, 1);
-    EXPECT_LE(apart(this->read(1), from[1] - from[0] * H), this->tolerance);
-    this->engine->add(0, 0, 1);
-    EXPECT_LE(apart(this->read(1), from[1]), 10 * this->tolerance);
-    this->engine->turn(2, 0);
-    EXPECT_LE(apart(this->read(2), from[2] * H), this->tolerance);
-    this->engine->combine(3, 0.5, 0.25, 0, 0, 2);
-    EXPECT_LE(apart(this->read(3), 0.5 * (from[3] - 0.25 * from[0])), this->tolerance);
-    this->engine->store(from[2], 2);
-    this->engine->combine(3, 1, 0.25, 0, 0.125, 2);
-    EXPECT_LE(apart(this->read(3), 0.5 * (from[3] - 0.25 * from[0]) - 0.25 * from[0] - 0.125 * from[2]),
-              this->tolerance);
-  }
-}
-
-TYPED_TEST(Verbs, OrthonormaliseABlockAndTakeTheOthersAlong) {
-  for (const bool in_double : {false, true})
-    for (const double decay : {1.0, 0.7}) {  // the last column by so much smaller and nearer to the others
-      this->begin(in_double);
-      Block<double> Y = this->B[0];
-      for (Index j = 1; j < this->p; ++j) Y.col(j) = std::pow(decay, static_cast<double>(j)) * Y.col(j) + Y.col(0);
-      this->engine->store(Y, 0);
-      this->engine->store(Y, 1);
-      Y = this->read(0);
-      this->engine->orthonormalise(0, {1}, 2);
-      const Block<double> Q = this->read(0);
-      const Small<double> R = Q.transpose() * Y;
-      EXPECT_LE((Q.transpose() * Q - Small<double>::Identity(this->p, this->p)).norm(), in_double ? 1e-12 : 1e-5)
-          << decay;
-      EXPECT_LE(apart(Q * R, Y), in_double ? 1e-13 : 1e-6) << decay;
-      EXPECT_LE(R.template triangularView<Eigen::StrictlyLower>().toDenseMatrix().norm(),
-                (in_double ? 1e-12 : 1e-5) * R.norm())
-          << "R is triangular";
-      EXPECT_LE(apart(this->read(1), Q), in_double ? 1e-9 : 1e-2) << "Y R^-1";
+  for (const Index columns : {24, 32, 64})
+    for (const bool in_double : {false, true}) {
+      this->begin(in_double, this->d, columns);
+      const Block<double>* from = this->B;
+      Small<double> H = Small<double>::Random(columns, columns);
+      this->engine->store_small(H, 0);
+      this->engine->subtract(0, 0, 1);
+      EXPECT_LE(apart(this->read(1), from[1] - from[0] * H), this->tolerance);
+      this->engine->add(0, 0, 1);
+      EXPECT_LE(apart(this->read(1), from[1]), 10 * this->tolerance);
+      this->engine->turn(2, 0);
+      EXPECT_LE(apart(this->read(2), from[2] * H), this->tolerance);
+      this->engine->combine(3, 0.5, 0.25, 0, 0, 2);
+      EXPECT_LE(apart(this->read(3), 0.5 * (from[3] - 0.25 * from[0])), this->tolerance);
+      this->engine->store(from[2], 2);
+      this->engine->combine(3, 1, 0.25, 0, 0.125, 2);
+      EXPECT_LE(apart(this->read(3), 0.5 * (from[3] - 0.25 * from[0]) - 0.25 * from[0] - 0.125 * from[2]),
+                this->tolerance);
     }
 }
 
+TYPED_TEST(Verbs, OrthonormaliseABlockAndTakeTheOthersAlong) {
+  for (const Index columns : {24, 32, 64})
+    for (const bool in_double : {false, true})
+      for (const double decay : {1.0, 0.7}) {  // the last column by so much smaller and nearer to the others
+        this->begin(in_double, this->d, columns);
+        Block<double> Y = this->B[0];
+        for (Index j = 1; j < columns; ++j)
+          Y.col(j) =
+              std::pow(decay, 24.0 * static_cast<double>(j) / static_cast<double>(columns)) * Y.col(j) + Y.col(0);
+        this->engine->store(Y, 0);
+        for (int other = 1; other < 4; ++other) this->engine->store(Y, other);
+        Y = this->read(0);
+        this->engine->orthonormalise(0, {1, 2, 3}, 2);
+        const Block<double> Q = this->read(0);
+        const Small<double> R = Q.transpose() * Y;
+        EXPECT_LE((Q.transpose() * Q - Small<double>::Identity(columns, columns)).norm(), in_double ? 1e-12 : 1e-5)
+            << decay;
+        EXPECT_LE(apart(Q * R, Y), in_double ? 1e-13 : 1e-6) << decay;
+        EXPECT_LE(R.template triangularView<Eigen::StrictlyLower>().toDenseMatrix().norm(),
+                  (in_double ? 1e-12 : 1e-5) * R.norm())
+            << "R is triangular";
+        for (int other = 1; other < 4; ++other)
+          EXPECT_LE(apart(this->read(other), Q), in_double ? 1e-9 : 1e-2) << "Y R^-1";
+      }
+}
+
 TYPED_TEST(Verbs, DropColumnsThatAreNotThere) {
-  for (const bool in_double : {false, true}) {
-    this->begin(in_double);
-    Block<double> Y = this->B[0];
-    Y.col(5) = 2 * Y.col(1) - Y.col(2);
-    Y.col(9).setZero();
-    this->engine->store(Y, 0);
-    this->engine->store(this->B[1], 1);
-    this->engine->orthonormalise(0, {1}, 2);
-    const Small<double> G = this->read(0).transpose() * this->read(0);
-    for (Index j = 0; j < this->p; ++j) EXPECT_NEAR(G(j, j), j == 5 || j == 9 ? 0 : 1, 1e-5) << j;
-    EXPECT_EQ(this->read(1).col(9).norm(), 0);
-    EXPECT_TRUE(this->read(1).allFinite());
-  }
+  for (const Index columns : {24, 32, 64})
+    for (const bool in_double : {false, true}) {
+      this->begin(in_double, this->d, columns);
+      Block<double> Y = this->B[0];
+      Y.col(5) = 2 * Y.col(1) - Y.col(2);
+      Y.col(9).setZero();
+      this->engine->store(Y, 0);
+      this->engine->store(this->B[1], 1);
+      this->engine->orthonormalise(0, {1}, 2);
+      const Small<double> G = this->read(0).transpose() * this->read(0);
+      for (Index j = 0; j < columns; ++j) EXPECT_NEAR(G(j, j), j == 5 || j == 9 ? 0 : 1, 1e-5) << j;
+      EXPECT_EQ(this->read(1).col(9).norm(), 0);
+      EXPECT_TRUE(this->read(1).allFinite());
+    }
 }
 
 TYPED_TEST(Verbs, MeasureResiduals) {
