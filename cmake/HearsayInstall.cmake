@@ -95,7 +95,13 @@ else()
   list(APPEND headers_left_out PATTERN "hearsay/grpc.hpp" EXCLUDE)
 endif()
 
-list(APPEND headers_left_out PATTERN "hearsay/cuda.hpp" EXCLUDE)  # hearsay::cuda is for the programs of this build
+if(HEARSAY_CUDA)
+  hearsay_install_library(hearsay_cuda hearsayCudaTargets PC hearsay-cuda DESCRIPTION "Solves of hearsay on CUDA devices"
+    REQUIRES "hearsay = ${PROJECT_VERSION}"
+    PRIVATE_LIBS "-L${CUDAToolkit_LIBRARY_DIR} -lcublas -lcudart_static -ldl -lrt -pthread")
+else()
+  list(APPEND headers_left_out PATTERN "hearsay/cuda.hpp" EXCLUDE)
+endif()
 
 install(DIRECTORY include/hearsay DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp" ${headers_left_out})
 install(FILES ${PROJECT_BINARY_DIR}/include/hearsay/version.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hearsay)
