@@ -16,10 +16,10 @@ import typing as _typing
 
 from hearsay import _core, gossip, noise, privacy, theory
 from hearsay._eigsh import eigsh
-from hearsay._errors import CommunicationError, DataError, Error, InvalidArgument
+from hearsay._errors import CommunicationError, DataError, DeviceError, Error, InvalidArgument
 from hearsay._ledger import Ledger
 from hearsay._plan import Plan, plan
-from hearsay._result import Certificate, Cluster, DecentralizedInfo, EigshResult, ErrorBar, Info
+from hearsay._result import Certificate, Cluster, DecentralizedInfo, EigshResult, ErrorBar, Info, Rung
 from hearsay._svds import SvdInfo, SvdsResult, svds
 
 if _typing.TYPE_CHECKING:
@@ -66,6 +66,7 @@ __all__ = [
     "DataError",
     "DecentralizedInfo",
     "DecentralizedPCA",
+    "DeviceError",
     "EigshResult",
     "Error",
     "ErrorBar",
@@ -76,6 +77,7 @@ __all__ = [
     "Plan",
     "PrivatePCA",
     "RowSource",
+    "Rung",
     "SpectralClustering",
     "SpectralEmbedding",
     "SvdInfo",
@@ -108,8 +110,8 @@ def set_threads(count: int) -> None:
 def __getattr__(name: str) -> _typing.Any:
     import importlib
 
-    if name == "plots":
-        return importlib.import_module("hearsay.plots")
+    if name in ("plots", "torch"):
+        return importlib.import_module(f"hearsay.{name}")
     if name not in _LAZY:
         raise AttributeError(f"module 'hearsay' has no attribute {name!r}")
     value = getattr(importlib.import_module(_LAZY[name]), name)

@@ -17,13 +17,15 @@ Array = npt.NDArray[Any]
 
 def arithmetic(dtype: Any, precision: str) -> np.dtype[Any]:
     """The number type of a solve: that of the data under "auto", float64 for anything but the two floats."""
-    if precision == "single" or (precision == "auto" and dtype == np.float32):
+    if precision == "single" or (precision in ("auto", "fp16", "tf32") and dtype == np.float32):
         return np.dtype(np.float32)
     return np.dtype(np.float64)
 
 
-def precision_text(dtype: np.dtype[Any], precision: str) -> str:
-    """How the option table spells it."""
+def precision_text(dtype: np.dtype[Any], precision: str, device: str = "cpu") -> str:
+    """How the option table spells it. A device knows "auto" itself."""
+    if device != "cpu":
+        return precision
     return precision if precision != "auto" else "single" if dtype == np.float32 else "double"
 
 

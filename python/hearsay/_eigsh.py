@@ -12,9 +12,10 @@ from scipy.sparse.linalg import LinearOperator
 from hearsay import _core
 from hearsay._arrays import arithmetic, compressed_rows, precision_text, require_square, rows_in_place
 from hearsay._errors import DataError, InvalidArgument
-from hearsay._options import in_python_words, option_texts, seed_from
+from hearsay._options import accuracy_on, in_python_words, option_texts, seed_from
 from hearsay._progress import watching
 from hearsay._result import Callback, EigshResult, info_from
+from hearsay._tensors import device_of, like, on_host, ready_on_device
 from hearsay.noise import NoiseLike, as_asked
 
 __all__ = ["eigsh"]
@@ -46,6 +47,7 @@ def eigsh(
     noisy: bool | str | None = None,
     turn: str = "auto",
     precision: str = "auto",
+    device: str = "cpu",
     shift: float = 0.0,
     psd: bool = False,
     random_state: Any = 0,
@@ -86,6 +88,7 @@ def eigsh(
     noisy: bool | str | None = None,
     turn: str = "auto",
     precision: str = "auto",
+    device: str = "cpu",
     shift: float = 0.0,
     psd: bool = False,
     random_state: Any = 0,
@@ -125,6 +128,7 @@ def eigsh(
     noisy: bool | str | None = None,
     turn: str = "auto",
     precision: str = "auto",
+    device: str = "cpu",
     shift: float = 0.0,
     psd: bool = False,
     random_state: Any = 0,
@@ -148,6 +152,8 @@ def eigsh(
     Parameters
     ----------
     A : ndarray, sparse matrix, LinearOperator or callable
+        Or a tensor on a CUDA device (torch, cupy, whatever speaks DLPack), which is not copied; the answer is then of
+        its kind and on its device. Else:
         A LinearOperator is used through its ``matmat``. A callable takes a block (d x p) and returns A times it; it
         needs ``n``. Arrays are borrowed, not copied, when they are float64 or float32 with contiguous rows or columns;
         of a CSR matrix with 32-bit indices only the row starts are copied.
@@ -200,7 +206,12 @@ def eigsh(
         Turns the block before each product and back after it, by random signs or random rotations, which rounding
         needs. "auto": rotations where ``noisy`` is "approximate".
     precision : {"auto", "double", "single"}
-        "auto" keeps float32 and computes everything else in double.
+        "auto" keeps float32 and computes everything else in double. On a device, what products are made in: also "fp16"
+        and "tf32", and "auto" is the cheapest whose rounding allows the accuracy, and better ones where it does not.
+    device : {"cpu", "cuda", "cuda:1", "cuda,cpu", ...}
+        Where products of a dense or sparse matrix are made: by the processor, or on a CUDA device, to ``accuracy``
+        (1e-4 by itself), where the package was built with CUDA. With ",cpu" after it, by the processor where that
+        device is not there. ``info.rungs`` says what was done.
     shift : float
         Solve A + shift I; the values returned are those of A. Only for "LA", and seldom needed: the power iteration
         finds a shift by itself (``info.shift_found``), unless ``momentum`` is a number.
@@ -270,7 +281,12 @@ def eigsh(
     if precision == "mixed":
         raise InvalidArgument("precision = mixed: is for PCA; must be one of auto|double|single here")
     noise_options, model = as_asked(noise)
-    dtype = arithmetic(_dtype_of(A), precision)
+    tensor = device_of(A)
+    if tensor is not None:
+        ready = ready_on_device(A, device)
+        device = tensor
+    dtype = np.dtype(np.float64) if tensor else arithmetic(_dtype_of(A), precision)
+    accuracy = accuracy_on(device, tol, accuracy)
     approximate = _is_approximate(noisy)
     options = noise_options + option_texts(
         k=k,
@@ -287,7 +303,8 @@ def eigsh(
         cooldown=cooldown,
         noise_norm=noise_norm,
         turn="rotations" if approximate and turn == "auto" else turn,
-        precision=precision_text(dtype, precision),
+        precision=precision_text(dtype, precision, device),
+        device=device,
         random_state=seed_from(random_state),
     )
     with in_python_words(*SPELT):
@@ -298,11 +315,14 @@ def eigsh(
         psd=bool(psd),
         noisy=True if approximate else noisy,
         noise=model,
-        start=_block(start, dtype),
+        start=_block(on_host(start), dtype),
         reference=_block(reference, dtype),
     )
     with watching(callback, verbose, tolerance, "eigsh") as watch, in_python_words(*SPELT):
-        made = _solve(A, n, dtype, {**common, "callback": watch})
+        if tensor is None:
+            made = _solve(A, n, dtype, {**common, "callback": watch})
+        else:
+            made = _solve_tensor(A, ready, {**common, "callback": watch})
     if ncv is not None:
         made["notes"].append(f"ncv = {ncv}: has no effect; the space chooses its own size")
     info = info_from(made, tolerance, method, momentum, accuracy)
@@ -310,7 +330,8 @@ def eigsh(
         from hearsay._warnings import warn_unless_converged
 
         warn_unless_converged(info)
-    return EigshResult(made["eigenvalues"], made["vectors"], info) if return_eigenvectors else made["eigenvalues"]
+    values = made["eigenvalues"] if tensor is None else like(A, made["eigenvalues"])
+    return EigshResult(values, made["vectors"], info) if return_eigenvectors else values
 
 
 def _refuse_what_needs_factors(M: Any, sigma: Any, Minv: Any, OPinv: Any, mode: str) -> None:
@@ -369,6 +390,16 @@ def _solve(A: Any, n: int | None, dtype: np.dtype[Any], common: dict[str, Any]) 
         _core.require_symmetric_dense(rows_in_place(matrix, dtype))  # which names the entry as the caller counts
         raise
     return _core.eigs_dense(in_place, **common)
+
+
+def _solve_tensor(A: Any, ready: Any, common: dict[str, Any]) -> dict[str, Any]:
+    for name in ("noise", "reference"):
+        if common[name] is not None:
+            raise InvalidArgument(f"{name}: says nothing on a device")
+    if common["shift"] != 0:
+        raise InvalidArgument(f"shift = {common['shift']:g}: says nothing on a device")
+    made = _core.eigs_on_device(ready, common["options"], common["psd"], common["start"], common["callback"])
+    return {**made, "vectors": like(A, made["vectors"])}
 
 
 def _solve_function(function: Any, n: int, dtype: np.dtype[Any], common: dict[str, Any]) -> dict[str, Any]:

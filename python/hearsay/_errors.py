@@ -1,6 +1,6 @@
 """One family of exceptions; a message names the thing, its value and the rule."""
 
-__all__ = ["CommunicationError", "DataError", "Error", "InvalidArgument"]
+__all__ = ["CommunicationError", "DataError", "DeviceError", "Error", "InvalidArgument"]
 
 
 class Error(Exception):
@@ -19,5 +19,9 @@ class CommunicationError(Error, ConnectionError):
     """Another party could not be reached, or did not answer as agreed."""
 
 
-for _class in (Error, InvalidArgument, DataError, CommunicationError):
+class DeviceError(Error, RuntimeError):
+    """A device that was asked for is not there, or failed."""
+
+
+for _class in (Error, InvalidArgument, DataError, CommunicationError, DeviceError):
     _class.__module__ = "hearsay"

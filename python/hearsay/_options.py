@@ -13,7 +13,7 @@ import numpy as np
 from hearsay import _core
 from hearsay._errors import Error, InvalidArgument
 
-__all__ = ["KEYWORDS", "Options", "in_python_words", "option_texts", "seed_from"]
+__all__ = ["KEYWORDS", "Options", "accuracy_on", "in_python_words", "option_texts", "seed_from"]
 
 Options = list[tuple[str, str]]
 
@@ -59,6 +59,15 @@ def in_python_words(*keywords: str) -> Iterator[None]:
         if message == str(error):
             raise
         raise type(error)(message) from None
+
+
+def accuracy_on(device: str, tol: float | None, accuracy: float | None) -> float | None:
+    """The sine that is aimed at: on a device 1e-4 by itself, and no tolerance stands beside it."""
+    if device == "cpu":
+        return accuracy
+    if tol is not None:
+        raise InvalidArgument(f"tol = {tol:g}: says nothing on a device; use accuracy, or leave out device")
+    return accuracy or 1e-4
 
 
 def seed_from(random_state: Any) -> int:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from hearsay import _core
 from hearsay._arrays import arithmetic, compressed_rows, precision_text, rows_in_place
 from hearsay._errors import DataError, InvalidArgument
-from hearsay._options import Options, in_python_words, option_texts, seed_from
+from hearsay._options import Options, accuracy_on, in_python_words, option_texts, seed_from
 from hearsay._progress import watching
 from hearsay._result import Callback, Info, info_from
 from hearsay._rows import SourceOfRows, is_row_source
@@ -190,7 +190,9 @@ class PCA(LinearProjection):
         Scale the coordinates to variance one, as scikit-learn does.
     precision : {"auto", "double", "single", "mixed"}
         "auto" keeps float32 and computes everything else in double; "mixed" does in single precision what single
-        precision can certify, on a copy, and the rest in double.
+        precision can certify, on a copy, and the rest in double. On a device as in ``hearsay.eigsh``.
+    device : {"cpu", "cuda", "cuda:1", "cuda,cpu", ...}
+        Where products of dense data are made, as in ``hearsay.eigsh``.
     random_state : int, None, RandomState or Generator
         Drives the random start block and nothing else.
     warm_start : bool
@@ -278,6 +280,7 @@ class PCA(LinearProjection):
         noise_norm: float | None = None,
         whiten: bool = False,
         precision: str = "auto",
+        device: str = "cpu",
         random_state: Any = 0,
         warm_start: bool = False,
         callback: Callback | None = None,
@@ -300,6 +303,7 @@ class PCA(LinearProjection):
         self.noise_norm = noise_norm
         self.whiten = whiten
         self.precision = precision
+        self.device = device
         self.random_state = random_state
         self.warm_start = warm_start
         self.callback = callback
@@ -381,6 +385,8 @@ class PCA(LinearProjection):
         answer is after every call, ``drift_`` whether the rows have changed on the way, which also comes with a
         ConvergenceWarning. A second pass over the same rows may be fed like the first.
         """
+        if self.device != "cpu":
+            raise InvalidArgument(f"device = {self.device}: must be cpu for partial_fit, whose rows pass by")
         if self.batch is not None:
             return self._partial_fit_by_batches(X)
         first = not hasattr(self, "_stream")
@@ -504,7 +510,7 @@ class PCA(LinearProjection):
         options = noise_options + option_texts(
             n_components=rank,
             tol=self.tol,
-            accuracy=self.accuracy,
+            accuracy=accuracy_on(self.device, self.tol, self.accuracy),
             certify=self.certify,
             products=self.products,
             max_iter=self.max_iter,
@@ -515,7 +521,8 @@ class PCA(LinearProjection):
             momentum=self.momentum,
             oversampling=self.oversampling,
             noise_norm=self.noise_norm,
-            precision=precision_text(dtype, self.precision),
+            precision=precision_text(dtype, self.precision, self.device),
+            device=self.device,
             random_state=seed_from(self.random_state),
         )
         return options, model
@@ -528,7 +535,7 @@ class PCA(LinearProjection):
             options, model = self._options(rank, dtype, batch)
             tolerance = _core.tolerance_of(options)
             sharp = self.tol is None and self.accuracy is None and dtype == np.float64 and self.precision != "mixed"
-            wished_accuracy = SHARP if sharp and batch is None else None
+            wished_accuracy = SHARP if sharp and batch is None and self.device == "cpu" else None
             center = bool(self.center)
             start = None if start is None else np.ascontiguousarray(start, dtype=dtype)
             with watching(self.callback, self.verbose, tolerance, "PCA") as watch:

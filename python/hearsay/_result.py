@@ -14,7 +14,17 @@ from hearsay import _core
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Certificate", "Cluster", "DecentralizedInfo", "EigshResult", "ErrorBar", "Info", "Outcome", "Traffic"]
+__all__ = [
+    "Certificate",
+    "Cluster",
+    "DecentralizedInfo",
+    "EigshResult",
+    "ErrorBar",
+    "Info",
+    "Outcome",
+    "Rung",
+    "Traffic",
+]
 
 Array = npt.NDArray[Any]
 
@@ -43,6 +53,28 @@ def history_table(numbers: Array, dtype: np.dtype[Any]) -> Array:
 Word = Literal["unknown", "estimate", "bound"]
 """bound: a theorem applies, perhaps except with a small probability; estimate: calibrated, and counted how often it is
 exceeded; or unknown."""
+
+
+@dataclass(frozen=True)
+class Rung:
+    """What one rung of a climb on a device did."""
+
+    products: str
+    """What products were made in: fp16, tf32, single or double."""
+    corrected: bool
+    """Only the first, and a few more, were such products; the others were rounded products of the residual."""
+    blocks: str
+    """The precision of vectors."""
+    passes: int
+    columns: int
+    """Multiplied by the matrix."""
+    seconds: float
+    sin_theta: float | None
+    """Estimated at its end, rounding included; None where nobody looked."""
+    rounding: float | None
+    """Of a product's column, as measured at its end."""
+    at_floor: bool
+    """It ended because rounding allowed no better."""
 
 
 @dataclass(frozen=True)
@@ -314,6 +346,10 @@ class Info(Outcome):
     """Where a power iteration met a negative eigenvalue: A + this I was solved, of SA -A + this I."""
     norm_seen: float = 0.0
     """The largest magnitude of an eigenvalue that was seen, wanted or not, less the shift."""
+    device: str = "cpu"
+    """Where products were made."""
+    rungs: tuple[Rung, ...] = ()
+    """On a device, what each rung of the climb did."""
 
     def why(self) -> str:
         """One sentence on why it ended."""
@@ -491,6 +527,7 @@ def info_from(
     values["certificate"] = certificate_from(made["certificate"])
     bar = made.get("error_bar")
     values["error_bar"] = None if bar is None else ErrorBar(**bar)
+    values["rungs"] = tuple(Rung(**rung) for rung in made.get("rungs", ()))
     return Info(tolerance=tolerance, accuracy=accuracy or None, **values)
 
 

@@ -14,7 +14,7 @@ from scipy.sparse.linalg import LinearOperator
 from hearsay import _core
 from hearsay._arrays import arithmetic, compressed_rows, precision_text, rows_in_place
 from hearsay._errors import InvalidArgument
-from hearsay._options import Options, in_python_words, option_texts, seed_from
+from hearsay._options import Options, accuracy_on, in_python_words, option_texts, seed_from
 from hearsay._progress import watching
 from hearsay._result import Callback, Certificate, Cluster, Info, Word, info_from
 
@@ -124,6 +124,7 @@ def svds(
     damping: str = "auto",
     oversampling: str | int = "auto",
     precision: str = "auto",
+    device: str = "cpu",
     callback: Callback | None = None,
     verbose: bool = False,
 ) -> SvdsResult: ...
@@ -150,6 +151,7 @@ def svds(
     damping: str = "auto",
     oversampling: str | int = "auto",
     precision: str = "auto",
+    device: str = "cpu",
     callback: Callback | None = None,
     verbose: bool = False,
 ) -> Array: ...
@@ -175,6 +177,7 @@ def svds(
     damping: str = "auto",
     oversampling: str | int = "auto",
     precision: str = "auto",
+    device: str = "cpu",
     callback: Callback | None = None,
     verbose: bool = False,
 ) -> SvdsResult | Array:
@@ -204,7 +207,7 @@ def svds(
         Of scipy's solvers: accepted, and without effect, with a note.
     rng, random_state : int, None, RandomState or Generator
         Drives the random start block and nothing else; ``rng`` counts where it is not None.
-    accuracy, certify, products, method, momentum, damping, oversampling, precision, callback, verbose
+    accuracy, certify, products, method, momentum, damping, oversampling, precision, device, callback, verbose
         As in ``hearsay.eigsh``, for A'A or AA', whichever is smaller; ``precision`` may also be "mixed".
 
     Returns
@@ -238,6 +241,7 @@ def svds(
     notes = _notes_on_scipy(ncv, solver, options)
     shape = _shape_of(A)
     dtype = arithmetic(_dtype_of(A), precision)
+    accuracy = accuracy_on(device, tol or None, accuracy)
     options_given = option_texts(
         k=k,
         tol=tol or None,
@@ -249,7 +253,8 @@ def svds(
         momentum=momentum,
         damping=damping,
         oversampling=oversampling,
-        precision=precision_text(dtype, precision),
+        precision=precision_text(dtype, precision, device),
+        device=device,
         random_state=seed_from(random_state if rng is None else rng),
     )
     made, tolerance = solve_svd(A, dtype, options_given, _start(A, v0, shape, dtype), callback, verbose)

@@ -16,6 +16,7 @@
 #include "hearsay/block.hpp"
 #include "hearsay/csr.hpp"
 #include "hearsay/decentralized.hpp"
+#include "hearsay/engine_maker.hpp"
 #include "hearsay/graph.hpp"
 #include "hearsay/options.hpp"
 #include "hearsay/power.hpp"
@@ -108,6 +109,8 @@ using Options = std::vector<std::pair<std::string, std::string>>;
 
 /// Names and texts as the option table has them.
 SolveSettings settings_from(const Options& options);
+/// Where an option `device` asks for products to be made; nothing: here, or why here in `instead`.
+std::unique_ptr<EngineMaker> engines_from(const Options& options, std::string& instead);
 std::pair<DecentralizedSettings, SolveSettings> decentralized_settings_from(const Options& options);
 
 /// The result of agents, in Python's words; takes its memory.

@@ -1,5 +1,6 @@
 // The extension hearsay._core: convert, release the interpreter's lock, call, convert back.
 #include "bindings.hpp"
+#include "hearsay/device_error.hpp"
 #include "hearsay/error.hpp"
 #include "hearsay/linalg.hpp"
 #include "hearsay/threads.hpp"
@@ -24,6 +25,8 @@ void translate_errors() {
       raise("DataError", error.what());
     } catch (const CommunicationError& error) {
       raise("CommunicationError", error.what());
+    } catch (const DeviceError& error) {
+      raise("DeviceError", error.what());
     } catch (const Error& error) {
       raise("Error", error.what());
     }

@@ -1,6 +1,11 @@
 #include <algorithm>
 
 #include "bindings.hpp"
+#include "hearsay/device_error.hpp"
+
+#ifdef HEARSAY_HAS_CUDA
+#include "hearsay/cuda.hpp"
+#endif
 
 namespace hearsay::python {
 
@@ -9,6 +14,34 @@ SolveSettings settings_from(const Options& options) {
   for (const auto& [name, text] : options) set_option(settings, name, text);
   settle(settings);
   return settings;
+}
+
+namespace {
+
+std::unique_ptr<EngineMaker> engines_of([[maybe_unused]] int number) {
+#ifdef HEARSAY_HAS_CUDA
+  return cuda::engines(number);
+#else
+  throw DeviceError("device = cuda:" + std::to_string(number) +
+                    ": this package was built without CUDA; install it with -C cmake.define.HEARSAY_CUDA=ON, which "
+                    "needs NVIDIA's CUDA toolkit");
+#endif
+}
+
+}  // namespace
+
+std::unique_ptr<EngineMaker> engines_from(const Options& options, std::string& instead) {
+  DeviceChoice choice;
+  for (const auto& [name, text] : options)
+    if (name == "device") choice = device_choice(text);
+  if (!choice.on_device) return nullptr;
+  try {
+    return engines_of(choice.number);
+  } catch (const DeviceError& error) {
+    if (!choice.or_here) throw;
+    instead = std::string("computed by the processor: ") + error.what();
+    return nullptr;
+  }
 }
 
 namespace {

@@ -7,6 +7,11 @@
 #include "hearsay/solve.hpp"
 #include "hearsay/solve_svd.hpp"
 
+#ifdef HEARSAY_HAS_CUDA
+#include "hearsay/cuda.hpp"
+#include "hearsay/solve_on_engine.hpp"
+#endif
+
 namespace hearsay::python {
 
 namespace {
@@ -73,9 +78,16 @@ std::optional<Block<double>> in_double(const Given<S>& block) {
 struct Asked {
   Request request;
   Watcher watch;
+  std::string instead;  // why the processor computes, where a device was asked for
+  std::unique_ptr<EngineMaker> engines;
 
   Asked(const Options& options, const Noise* noise, nb::object callback)
-      : request{.settings = settings_from(options)}, watch(std::move(callback)) {
+      : request{.settings = settings_from(options)},
+        watch(std::move(callback)),
+        engines(engines_from(options, instead)) {
+    request.engines = engines.get();
+    if (engines == nullptr && !instead.empty() && request.settings.precision == Precision::automatic)
+      request.settings.precision = Precision::full;
     request.observe_with([this](const auto& now) { return observe(watch, now); });
     if (noise != nullptr) request.noise = NoiseModels{noise->in<double>(watch), noise->in<float>(watch)};
   }
@@ -202,10 +214,32 @@ nb::dict dictionary(PowerResult<S>&& result, const Watcher& watch) {
   return out;
 }
 
+void add_climb(nb::dict& out, const std::optional<ClimbFacts>& climb) {
+  nb::list rungs;
+  if (climb)
+    for (const RungReport& rung : climb->rungs) {
+      nb::dict one;
+      one["products"] = name(rung.rung);
+      one["corrected"] = rung.corrects;
+      one["blocks"] = rung.in_double ? "double" : "single";
+      one["passes"] = rung.passes;
+      one["columns"] = rung.products;
+      one["seconds"] = rung.seconds;
+      const bool looked = rung.rounding > 0;
+      one["sin_theta"] = looked ? nb::cast(rung.sin_theta) : nb::none();
+      one["rounding"] = looked ? nb::cast(rung.rounding) : nb::none();
+      one["at_floor"] = rung.at_floor;
+      rungs.append(one);
+    }
+  out["rungs"] = nb::tuple(rungs);
+  out["device"] = climb ? climb->where : std::string("cpu");
+}
+
 template <class S>
 nb::dict dictionary(Solution<S>&& solution, const Watcher& watch) {
   nb::dict out = dictionary(std::move(solution.power), watch);
   out["seconds"] = solution.seconds;
+  add_climb(out, solution.climb);
   return out;
 }
 
@@ -236,6 +270,18 @@ nb::dict dictionary(PcaSolution<S>&& solution, const Watcher& watch) {
   out["by_samples"] = result.by_samples;
   out["formed"] = result.formed;
   out["seconds"] = solution.seconds;
+  add_climb(out, solution.climb);
+  return out;
+}
+
+template <class S>
+nb::dict dictionary(SvdSolution<S>&& solution, const Watcher& watch);
+
+// With why it was computed here, where it was to be elsewhere.
+template <class Solution>
+nb::dict told(Solution&& solution, const Asked& asked) {
+  nb::dict out = dictionary(std::forward<Solution>(solution), asked.watch);
+  if (!asked.instead.empty()) nb::cast<nb::list>(out["notes"]).insert(0, nb::str(asked.instead.c_str()));
   return out;
 }
 
@@ -266,7 +312,7 @@ PcaSettings pca_settings(const Options& options, bool center, std::optional<doub
 template <class S, class Data>
 nb::dict analyse(const Data& data, const PcaSettings& settings, Asked& asked, const Given<S>& start) {
   asked.request.start = in_double<S>(start);
-  return dictionary(unlocked([&] { return solve_pca<S>(data, asked.request, settings); }), asked.watch);
+  return told(unlocked([&] { return solve_pca<S>(data, asked.request, settings); }), asked);
 }
 
 template <class S>
@@ -360,7 +406,7 @@ nb::dict pca_rows(nb::object source, Index rows, Index cols, const Options& opti
   asked.request.start = in_double<double>(start);
   PythonRows data(std::move(source), rows, cols, asked.watch);
   const PcaSettings settings = pca_settings(options, center, std::nullopt, weights);
-  return dictionary(unlocked([&] { return solve_pca(data, asked.request, settings); }), asked.watch);
+  return told(unlocked([&] { return solve_pca(data, asked.request, settings); }), asked);
 }
 
 // Rows that arrive, and what is known of them so far.
@@ -406,7 +452,7 @@ nb::dict eigs_dense(const MatrixIn<S>& matrix, const Options& options, double sh
                     nb::object callback) {
   Asked asked(options, noise, std::move(callback), noisy, start, reference);
   const BorrowedBlock<S> A = borrowed<S>(matrix);
-  return dictionary(unlocked([&] { return solve_matrix<S>(A, asked.request, {shift, psd}); }), asked.watch);
+  return told(unlocked([&] { return solve_matrix<S>(A, asked.request, {shift, psd}); }), asked);
 }
 
 template <class S>
@@ -417,8 +463,34 @@ nb::dict eigs_sparse(const VectorIn<std::int64_t>& row_start, const VectorIn<std
   const SparseIn<S> matrix{row_start, columns, values, cols};
   Asked asked(options, noise, std::move(callback), noisy, start, reference);
   const CsrView<S> A = matrix.view();
-  return dictionary(unlocked([&] { return solve_matrix<S>(A, asked.request, {shift, psd}); }), asked.watch);
+  return told(unlocked([&] { return solve_matrix<S>(A, asked.request, {shift, psd}); }), asked);
 }
+
+#ifdef HEARSAY_HAS_CUDA
+// A matrix that lies on a device, row-major, and is not copied; the vectors come back on that device, in its type.
+template <class S>
+nb::dict eigs_on_device(const nb::ndarray<const S, nb::ndim<2>, nb::c_contig, nb::device::cuda>& matrix,
+                        const Options& options, bool psd, const Given<double>& start, nb::object callback) {
+  Asked asked(options, nullptr, std::move(callback), std::nullopt, start, Given<double>());
+  const int device = matrix.device_id();
+  const auto d = static_cast<Index>(matrix.shape(0));
+  std::shared_ptr<S> vectors;
+  Solution<double> solution = unlocked([&] {
+    cuda::wait_for_device(device);  // what the caller's streams still write
+    const auto engine = cuda::dense_engine_on<S>(device, matrix.data(), d, psd);
+    Solution<double> made = solve_on(*engine, asked.request);
+    vectors = cuda::sent_to_device<S>(device, made.power.basis);
+    return made;
+  });
+  const std::size_t shape[] = {static_cast<std::size_t>(d), static_cast<std::size_t>(solution.power.basis.cols())};
+  nb::dict out = told(std::move(solution), asked);
+  auto* kept = new std::shared_ptr<S>(std::move(vectors));
+  const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::shared_ptr<S>*>(p); });
+  out["vectors"] = nb::cast(nb::ndarray<S, nb::ndim<2>, nb::device::cuda>(
+      kept->get(), 2, shape, owner, nullptr, nb::dtype<S>(), nb::device::cuda::value, device));
+  return out;
+}
+#endif
 
 // The function takes a block as a new array and gives one of the same shape and type; what it raises comes out.
 template <class S>
@@ -431,7 +503,7 @@ nb::dict eigs_function(const nb::callable& function, Index dim, const Options& o
     const nb::object product = asked.watch.through_interrupt([&] { return function(given(Block<S>(X))); });
     Y = borrowed<S>(nb::cast<MatrixIn<S>>(product, false));
   });
-  return dictionary(unlocked([&] { return solve<S>(A, asked.request, {shift, psd}); }), asked.watch);
+  return told(unlocked([&] { return solve<S>(A, asked.request, {shift, psd}); }), asked);
 }
 
 // ---- Singular values ------------------------------------------------------------------------------------------------
@@ -452,6 +524,7 @@ nb::dict dictionary(SvdSolution<S>&& solution, const Watcher& watch) {
   out["by_rows"] = svd.by_rows;
   out["sharpened"] = svd.sharpened;
   out["seconds"] = solution.seconds;
+  add_climb(out, solution.climb);
   return out;
 }
 
@@ -459,7 +532,7 @@ template <class S>
 nb::dict svd_dense(const MatrixIn<S>& matrix, const Options& options, const Given<S>& start, nb::object callback) {
   Asked asked(options, nullptr, std::move(callback), std::nullopt, start, Given<S>());
   const BorrowedBlock<S> A = borrowed<S>(matrix);
-  return dictionary(unlocked([&] { return solve_svd<S>(A, asked.request); }), asked.watch);
+  return told(unlocked([&] { return solve_svd<S>(A, asked.request); }), asked);
 }
 
 template <class S>
@@ -469,7 +542,7 @@ nb::dict svd_sparse(const VectorIn<std::int64_t>& row_start, const VectorIn<std:
   const SparseIn<S> matrix{row_start, columns, values, cols};
   Asked asked(options, nullptr, std::move(callback), std::nullopt, start, Given<S>());
   const CsrView<S> A = matrix.view();
-  return dictionary(unlocked([&] { return solve_svd<S>(A, asked.request); }), asked.watch);
+  return told(unlocked([&] { return solve_svd<S>(A, asked.request); }), asked);
 }
 
 // Two functions, X -> A X and U -> A'U, as those of eigs_function.
@@ -485,7 +558,7 @@ nb::dict svd_function(const nb::callable& multiply, const nb::callable& multiply
     };
   };
   const RectangularFunctions<S> A{rows, cols, calling(multiply), calling(multiply_transposed)};
-  return dictionary(unlocked([&] { return solve_svd<S>(A, asked.request); }), asked.watch);
+  return told(unlocked([&] { return solve_svd<S>(A, asked.request); }), asked);
 }
 
 nb::dict embed(Index nodes, const EdgesIn& edges, const std::optional<VectorIn<double>>& weights,
@@ -591,6 +664,10 @@ void bind_solves(nb::module_& m) {
         arg("values").noconvert(), arg("cols"), arg("options"), arg("center"), arg("wished_accuracy").none(),
         arg("noise").none(), arg("start").noconvert().none(), arg("callback").none(),
         arg("weights").noconvert().none() = nb::none());
+#ifdef HEARSAY_HAS_CUDA
+  m.def("eigs_on_device", &eigs_on_device<S>, arg("matrix").noconvert(), arg("options"), arg("psd"),
+        arg("start").noconvert().none(), arg("callback").none());
+#endif
   m.def("eigs_dense", &eigs_dense<S>, arg("matrix").noconvert(), arg("options"), arg("shift"), arg("psd"),
         arg("noisy").none(), arg("noise").none(), arg("start").noconvert().none(), arg("reference").noconvert().none(),
         arg("callback").none());
