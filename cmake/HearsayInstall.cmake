@@ -98,7 +98,7 @@ endif()
 if(HEARSAY_CUDA)
   hearsay_install_library(hearsay_cuda hearsayCudaTargets PC hearsay-cuda DESCRIPTION "Solves of hearsay on CUDA devices"
     REQUIRES "hearsay = ${PROJECT_VERSION}"
-    PRIVATE_LIBS "-L${CUDAToolkit_LIBRARY_DIR} -lcublas -lcudart_static -ldl -lrt -pthread")
+    PRIVATE_LIBS "-L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -ldl -lrt -pthread")
 else()
   list(APPEND headers_left_out PATTERN "hearsay/cuda.hpp" EXCLUDE)
 endif()

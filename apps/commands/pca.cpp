@@ -230,19 +230,7 @@ PageData page_of(const Analysis& analysis) {
   return page;
 }
 
-<<<<<<< HEAD
 int delivered(Job& job, const Analysis& analysis) {
-=======
-int run_pca(Job job) {
-  refuse_without_dp(job);
-  const bool genotypes = takes_genotypes(job);
-  if (genotypes) require_options_of_genotypes(job);
-  choose_device(job);
-  if (job.given.contains("dp")) return run_private_pca(std::move(job));
-  check(job);
-  check_outputs(job);
-  const Analysis analysis = where_asked(job, [&] { return analysed_job(job, genotypes); });
->>>>>>> 5aad221 (WIP)
   job.solve.power.rank = analysis.outcome.power.basis.cols();  // as it was found, where a rule was given
 
   Delivery delivery;
@@ -257,6 +245,7 @@ int run_pca(Job job) {
 int run_pca_on_ranks(Job job, Transport& ranks) {
   ranks.everywhere([&] {
     refuse_without_dp(job);
+    require(job.device == "cpu", "device: one process computes there; leave out mpirun");
     require(!job.given.contains("dp"), "dp: private components are released by one process; leave out mpirun");
     require(job.stream && !takes_genotypes(job),
             fmt::format("stream: {} ranks read rows that pass by; say --stream, or leave out mpirun", ranks.size()));
@@ -282,10 +271,11 @@ int run_pca(Job job, const Ranks& launched) {
   refuse_without_dp(job);
   const bool genotypes = takes_genotypes(job);
   if (genotypes) require_options_of_genotypes(job);
+  choose_device(job);
   if (job.given.contains("dp")) return run_private_pca(std::move(job));
   check(job);
   check_outputs(job);
-  return delivered(job, analysed_job(job, genotypes));
+  return delivered(job, where_asked(job, [&] { return analysed_job(job, genotypes); }));
 }
 
 }  // namespace

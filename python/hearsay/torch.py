@@ -30,10 +30,9 @@ def top_eigenvectors(
     """The k largest eigenvalues of a symmetric positive semidefinite tensor, and their eigenvectors.
 
     A tensor on a CUDA device stays there and is not copied, and the answer lies there; another is solved by the
-    processor. ``start`` is a block of known vectors, those of a matrix that has changed a little since, say: they spare
-    products, and are not believed further than random columns beside them confirm. ``accuracy`` is of the sine of the
-    largest angle; ``info.certificate`` says what is known of it, with ``certify="full"`` a bound. Gradients are not
-    tracked.
+    processor. ``start`` is a block of known vectors, those of a matrix that has changed a little since, say: with
+    ``certify="full"``, which looks for what they miss, they spare products. ``accuracy`` is of the sine of the largest
+    angle; ``info.certificate`` says what is known of it, with ``certify="full"`` a bound. Gradients are not tracked.
     """
     import torch
 

@@ -16,11 +16,6 @@ struct Pairs {
   void* out[most_pairs];
 };
 
-template <class T>
-struct alignas(16) Four {
-  T v[4];
-};
-
 /// Tiles of 64 rows; a thread has four rows and four columns.
 template <class T, int P>
 struct SmallShape {

@@ -79,6 +79,14 @@ cublasStatus_t cublasDgemm_v2(cublasHandle_t handle, cublasOperation_t turn_a, c
   return there(handle, turn_a, turn_b, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
 }
 
+cublasStatus_t cublasDgemmStridedBatched(cublasHandle_t handle, cublasOperation_t turn_a, cublasOperation_t turn_b,
+                                         int m, int n, int k, const double* alpha, const double* A, int lda,
+                                         long long step_a, const double* B, int ldb, long long step_b,
+                                         const double* beta, double* C, int ldc, long long step_c, int count) {
+  static const auto there = look_up<decltype(cublasDgemmStridedBatched)>("cublasDgemmStridedBatched");
+  return there(handle, turn_a, turn_b, m, n, k, alpha, A, lda, step_a, B, ldb, step_b, beta, C, ldc, step_c, count);
+}
+
 cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t turn_a, cublasOperation_t turn_b, int m, int n,
                             int k, const void* alpha, const void* A, cudaDataType type_a, int lda, const void* B,
                             cudaDataType type_b, int ldb, const void* beta, void* C, cudaDataType type_c, int ldc,

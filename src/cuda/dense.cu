@@ -81,19 +81,19 @@ class Dense final : public Matrix {
  private:
   // The rows that were drawn, times x: few rows of a long sum, which is cut so that all processors share it.
   void multiply_drawn(const Queue& queue, const double* x, int p) {
-    const double one = std::ldexp(1.0, -exponent_), zero = 0;
+    const double scale = std::ldexp(1.0, -exponent_), one = 1, zero = 0;
     const int d = static_cast<int>(d_), room = drawn_.room(), cuts = d >= 4096 ? 16 : 1, length = d / cuts,
               left = d - cuts * length;
     const long numbers = static_cast<long>(room) * p;
     cut_.at_least(static_cast<std::size_t>(cuts) * numbers);
     double* to = cuts > 1 ? cut_.get() : drawn_.exact();
-    check(cublasDgemmStridedBatched(queue.blas(), CUBLAS_OP_N, CUBLAS_OP_N, p, room, length, &one, x, p,
+    check(cublasDgemmStridedBatched(queue.blas(), CUBLAS_OP_N, CUBLAS_OP_N, p, room, length, &scale, x, p,
                                     static_cast<long>(length) * p, gathered_.get(), d, length, &zero, to, p, numbers,
                                     cuts),
           "rows of a product");
     if (cuts == 1) return;
     if (left > 0)
-      check(cublasDgemm(queue.blas(), CUBLAS_OP_N, CUBLAS_OP_N, p, room, left, &one,
+      check(cublasDgemm(queue.blas(), CUBLAS_OP_N, CUBLAS_OP_N, p, room, left, &scale,
                         x + static_cast<long>(d - left) * p, p, gathered_.get() + (d - left), d, &one, to, p),
             "rows of a product");
     add_cuts<<<blocks_for(queue, numbers), threads, 0, queue.stream()>>>(cut_.get(), cuts, numbers, drawn_.exact());

@@ -212,11 +212,7 @@ class CudaEngine final : public Engine {
   };
 
   cudaStream_t stream() const { return queue_->stream(); }
-  // Shares of the rows of a Gram matrix: as many as run at once.
-  int parts() const {
-    const long tiles = (matrix_->rows_of_blocks() + gram_rows - 1) / gram_rows;
-    return static_cast<int>(std::min<long>(tiles, 4l * queue_->processors()));
-  }
+  int parts() const { return 2 * queue_->processors(); }
   int grid(long numbers) const {
     return static_cast<int>(std::clamp<long>((numbers + threads - 1) / threads, 1, 16l * queue_->processors()));
   }

@@ -59,6 +59,29 @@ __global__ void combine_kernel(T* __restrict__ Y, T scale, T shift, const T* __r
 
 inline constexpr int gram_tile = 64, gram_rows = 32;
 
+template <class T>
+struct alignas(16) Four {
+  T v[4];
+};
+
+/// Some columns of some rows to shared memory; what lies outside is zero.
+template <class T>
+__device__ __forceinline__ void load_tile(const T* __restrict__ X, long top, long rows, int p, int first,
+                                          T (&to)[gram_rows][gram_tile + 4]) {
+  for (int e = threadIdx.x; e < gram_rows * gram_tile / 4; e += 256) {
+    const int r = e / (gram_tile / 4), c = e % (gram_tile / 4) * 4;
+    const T* from = X + (top + r) * p + first + c;
+    Four<T> v = {};
+    if (top + r < rows && p % 4 == 0 && first + c < p) {
+      v = *reinterpret_cast<const Four<T>*>(from);
+    } else if (top + r < rows) {
+      for (int q = 0; q < 4; ++q)
+        if (first + c + q < p) v.v[q] = from[q];
+    }
+    *reinterpret_cast<Four<T>*>(&to[r][c]) = v;
+  }
+}
+
 /// partial[b][i][j], row-major within a tile; grid: x partial sums, y and z tiles of columns.
 template <class T>
 __global__ __launch_bounds__(256) void gram_kernel(const T* __restrict__ X, const T* __restrict__ Y, long rows, int p,
@@ -70,20 +93,19 @@ __global__ __launch_bounds__(256) void gram_kernel(const T* __restrict__ X, cons
   double sums[4][4] = {};
   for (long top = static_cast<long>(blockIdx.x) * gram_rows; top < rows;
        top += static_cast<long>(gridDim.x) * gram_rows) {
-    for (int e = threadIdx.x; e < gram_rows * gram_tile; e += 256) {
-      const int r = e / gram_tile, c = e % gram_tile;
-      const bool inside = top + r < rows;
-      x[r][c] = inside && first_i + c < p ? X[(top + r) * p + first_i + c] : T(0);
-      y[r][c] = inside && first_j + c < p ? Y[(top + r) * p + first_j + c] : T(0);
-    }
+    load_tile(X, top, rows, p, first_i, x);
+    load_tile(Y, top, rows, p, first_j, y);
     __syncthreads();
     T part[4][4] = {};
 #pragma unroll 4
-    for (int r = 0; r < gram_rows; ++r)
+    for (int r = 0; r < gram_rows; ++r) {
+      const Four<T> of_x = *reinterpret_cast<const Four<T>*>(&x[r][i]),
+                    of_y = *reinterpret_cast<const Four<T>*>(&y[r][j]);
 #pragma unroll
       for (int a = 0; a < 4; ++a)
 #pragma unroll
-        for (int b = 0; b < 4; ++b) part[a][b] += x[r][i + a] * y[r][j + b];
+        for (int b = 0; b < 4; ++b) part[a][b] += of_x.v[a] * of_y.v[b];
+    }
 #pragma unroll
     for (int a = 0; a < 4; ++a)
 #pragma unroll
@@ -181,7 +203,7 @@ static __global__ void add_partial_squares(const double* __restrict__ partial, i
   if (squares != nullptr) squares[c] = sum;
   // a power of two that brings the norm to 2^exponent
   if (scale != nullptr)
-    scale[c] = sum > 0 ? static_cast<float>(exp2(static_cast<double>(exponent) - rint(0.5 * log2(sum)))) : 1.f;
+    scale[c] = sum > 0 ? static_cast<float>(exp2(fmin(120., fmax(-120., exponent - rint(0.5 * log2(sum)))))) : 1.f;
 }
 
 template <class T>

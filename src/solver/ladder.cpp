@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "hearsay/error.hpp"
@@ -209,24 +210,25 @@ class Ladder {
       step(detail::damped_below(edge, Damping::centred));
     }
     edge_ = edge;
-    if (options_.start)
+    if (believes_start())
       foreseen_ = 0;
     else
       foresee_steps(shrunk);
     end();
   }
 
-  // The sine of a random start that ends the climb. With a start of the caller's, random columns are to show what it
-  // misses, and the first look what it is worth.
-  double enough() const { return options_.start ? shows_what_is_missed : std::max(goal(), floor()); }
+  // The sine of a random start that ends the climb. A start of the caller's shortens it where something looks for what
+  // is missed at the end: random columns are to show the most of that before, and the first look what the start is
+  // worth.
+  double enough() const { return believes_start() ? shows_what_is_missed : std::max(goal(), floor()); }
+  bool believes_start() const { return options_.start && options_.certify == Certify::full; }
 
   // Corrected steps that are still to be made, by the rate of the climb: the first has no momentum.
   void foresee_steps(double shrunk) {
     const double rate = detail::rate(stopping(), history_.back(), least_gap());
     const double left = shrinking_to(goal()) - std::min(shrunk, shrinking_to(floor()));
     const bool settled = !stands_still() && rate > least_rate && left > 0;
-    // one more than that, because a look costs as much as several steps
-    foreseen_ = settled ? std::min<Index>(most_steps_foreseen, 2 + static_cast<Index>(left / rate)) : 0;
+    foreseen_ = settled ? std::min<Index>(most_steps_foreseen, 1 + static_cast<Index>(left / rate)) : 0;
   }
 
   // X_{t+1} from the product in Y.
@@ -427,7 +429,8 @@ class Ladder {
   void require_no_negative_eigenvalue() const {
     const double least = now_.pairs.theta(p_ - 1);
     if (facts_.positive_semidefinite) return;
-    detail::require_no_negative_eigenvalue(least, now_.block_rounding + 1e-12 * std::abs(now_.pairs.theta(0)),
+    const double hidden = in_double_ ? 1e-12 : 4 * static_cast<double>(std::numeric_limits<float>::epsilon());
+    detail::require_no_negative_eigenvalue(least, now_.block_rounding + hidden * std::abs(now_.pairs.theta(0)),
                                            facts_.exponent, passes_ * p_, passes_);
   }
 
