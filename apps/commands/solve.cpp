@@ -12,6 +12,7 @@ Request request_of(const Job& job) {
   return {.settings = job.solve,
           .audit = job.audit,
           .observe_basis = false,
+          .observe_steps = !job.trace.empty() || !job.report.empty(),  // which show them
           .checkpoint_every = job.checkpoint_every,
           .engines = job.engines.get()};
 }

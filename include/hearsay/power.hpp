@@ -211,6 +211,7 @@ struct Hooks {
   /// Called for every entry of the history; returning false stops the solve with Status::stopped_by_observer.
   std::function<bool(const Iteration<S>&)> observe = {};
   bool observe_basis = true;  ///< false: Iteration::basis may be empty, which spares large sparse solves some work
+  bool observe_steps = true;  ///< false: who observes only wants to be able to stop; a way without steps will do
   /// Called every checkpoint_every iterations with the state to save.
   std::function<void(const PowerState<S>&)> checkpoint = {};
   Index checkpoint_every = 100;           ///< at least 1

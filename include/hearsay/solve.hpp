@@ -46,6 +46,7 @@ struct Request {
   std::function<bool(const Iteration<double>&)> observe = {};
   std::function<bool(const Iteration<float>&)> observe_single = {};
   bool observe_basis = true;  ///< false: Iteration::basis may be empty, which spares large sparse solves some work
+  bool observe_steps = true;  ///< false: who observes only wants to be able to stop; a way without steps will do
 
   Checkpoints* checkpoints = nullptr;
   Index checkpoint_every = 100;  ///< iterations

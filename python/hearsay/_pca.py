@@ -157,11 +157,12 @@ class PCA(LinearProjection):
         Multiply at most so many columns by the matrix; under noise all of them are spent, and the more the better.
     max_iter : int, optional
         Stop after so many iterations in any case. None: 1000, or no limit where ``products`` is given.
-    method : {"auto", "anpm", "npm", "krylov", "averaged"}
+    method : {"auto", "anpm", "npm", "krylov", "direct", "averaged"}
         "anpm" is the accelerated noisy power method, "npm" the plain one, "krylov" a block Krylov space, for exact
-        products, "averaged" for noisy ones: a wide block, then averages of a narrow one, with an error bar. "auto"
-        takes averaged where products are noisy, krylov where they are exact and costly, and nothing else is said about
-        the iteration.
+        products, "direct" forms the covariance, or of wide data the matrix of samples by samples, and finds all its
+        eigenvalues, "averaged" is for noisy products: a wide block, then averages of a narrow one, with an error bar.
+        "auto" takes averaged where products are noisy; where they are exact, and nothing else is said about the
+        iteration, direct or krylov, whichever costs less by the shape of the data, k and the accuracy.
         ``info_.method`` names what was used.
     momentum : {"auto", "paper", "optimal", "none"} or float
         A number is the paper's beta.
@@ -198,7 +199,8 @@ class PCA(LinearProjection):
     warm_start : bool
         Start from the components of the last fit.
     callback : function, optional
-        Called with every iteration (t, residual, momentum, basis, ...); returning False stops the solve.
+        Called with every iteration (t, residual, momentum, basis, ...); returning False stops the solve. "auto" then
+        takes a way that has iterations.
     verbose : bool
         Show a bar (tqdm's, if it is installed).
 

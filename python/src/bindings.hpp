@@ -122,6 +122,7 @@ class Watcher {
   explicit Watcher(nb::object callback) : callback_(std::move(callback)) {}
 
   bool interrupted() const { return interrupted_; }
+  bool has_callback() const { return !callback_.is_none(); }
 
   /// Calls `function`, and once more where Ctrl-C broke into it: the solve then ends at its next step with a measured
   /// answer. A second Ctrl-C goes through.

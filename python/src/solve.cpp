@@ -88,6 +88,7 @@ struct Asked {
     request.engines = engines.get();
     if (engines == nullptr && !instead.empty() && request.settings.precision == Precision::automatic)
       request.settings.precision = Precision::full;
+    request.observe_steps = watch.has_callback();
     request.observe_with([this](const auto& now) { return observe(watch, now); });
     if (noise != nullptr) request.noise = NoiseModels{noise->in<double>(watch), noise->in<float>(watch)};
   }

@@ -208,7 +208,7 @@ def test_solves_in_several_threads_do_not_disturb_each_other():
     from concurrent.futures import ThreadPoolExecutor
 
     data = [decaying_samples(400, 20, seed=seed) for seed in range(6)]
-    alone = [hearsay.PCA(3).fit(X).components_ for X in data]
+    alone = [hearsay.PCA(3, callback=lambda now: None).fit(X).components_ for X in data]
 
     with ThreadPoolExecutor(6) as pool:
         together = list(pool.map(lambda X: hearsay.PCA(3, callback=lambda now: None).fit(X).components_, data))

@@ -30,7 +30,7 @@ constexpr OptionRecord table[] = {
      "Krylov space, for exact products; direct: the matrix is formed and all its eigenvalues found, up to dimension "
      "5000; averaged: for noisy products, anpm on a wide block, then averages of a narrow "
      "one, with an error bar; auto: averaged where products are noisy, krylov where they are exact and costly beside a "
-     "vector, and nothing else is said about the iteration, else anpm",
+     "vector, and nothing else is said about the iteration, of dense rows direct where that costs less, else anpm",
      solver, in_solves | in_svd},
     {"momentum", "", "RULE", choice, "auto", "auto|paper|optimal|none|VALUE",
      "auto: from the smallest Ritz value of the block; paper: from the smallest diagonal entry of X'AX; optimal: from "

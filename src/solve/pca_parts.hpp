@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -122,15 +123,36 @@ Small<double> matrix_of(OperatorRef<S> A) {
   return product.template cast<double>();
 }
 
+inline Index rank_by_minka(const Vector<double>& values, double weight, std::string& note) {
+  const Index d = values.size();
+  require(weight >= static_cast<double>(d),
+          fmt::format("rank = mle: needs at least as many samples as features; there are {:g}, and {}", weight, d));
+  const Index rank = minka_rank(values, weight);
+  note = fmt::format("rank: Minka's criterion finds {} components among {} features", rank, d);
+  return rank;
+}
+
 template <class S>
 Index rank_by_minka(OperatorRef<S> A, double weight, std::string& note) {
   const Index d = A.dim();
   require(weight >= static_cast<double>(d),
           fmt::format("rank = mle: needs at least as many samples as features; there are {:g}, and {}", weight, d));
-  const Vector<double> values = detail::symmetric_eigenvalues(matrix_of<S>(A)).reverse();
-  const Index rank = minka_rank(values, weight);
-  note = fmt::format("rank: Minka's criterion finds {} components among {} features", rank, d);
-  return rank;
+  return rank_by_minka(detail::symmetric_eigenvalues(matrix_of<S>(A)).reverse(), weight, note);
+}
+
+inline std::string share_text(Index rank, double explained, double total, double share) {
+  return fmt::format("rank: {} components explain {:.4g} % of the variance; {:g} % were asked for", rank,
+                     total > 0 ? 100 * explained / total : 0.0, 100 * share);
+}
+
+// From all there are, descending.
+inline Index rank_by_share(const Vector<double>& variances, double total, double share, std::string& note) {
+  double explained = 0;
+  Index enough = 0;
+  while (enough < variances.size() && !(explained > share * total)) explained += std::max(0.0, variances(enough++));
+  enough = std::max<Index>(1, enough);
+  note = share_text(enough, explained, total, share);
+  return enough;
 }
 
 // As few as explain more than the share: solves of twice the rank each, from the last one's basis.
@@ -155,30 +177,38 @@ Index rank_by_share(const Request& request, Index limit, const Solve& solve_with
     const bool last = rank == limit || power.status == Status::stopped_by_observer;
     if (!(explained > share * total) && !last) continue;
     enough = std::max<Index>(1, enough);
-    note = fmt::format("rank: {} components explain {:.4g} % of the variance; {:g} % were asked for", enough,
-                       total > 0 ? 100 * explained / total : 0.0, 100 * share);
+    note = share_text(enough, explained, total, share);
     if (!request.start) next.start = Block<double>(search.start->leftCols(enough));
     return enough;
   }
 }
 
-// The request with a number for its rank.
-template <class S, class Solve, class Covariance>
-PcaSolution<S> with_rank(const Request& request, Index limit, const Solve& solve_with,
-                         const Covariance& covariance_of) {
+// The request with a number for its rank. `rank_at_once` may know a way to it that is shorter than solves.
+template <class S, class Solve, class Covariance, class AtOnce>
+PcaSolution<S> with_rank(const Request& request, Index limit, const Solve& solve_with, const Covariance& covariance_of,
+                         const AtOnce& rank_at_once) {
   if (request.settings.rank_rule.kind == RankRule::Kind::count) return solve_with(request);
   const auto begin = std::chrono::steady_clock::now();
   std::string note;
   Request counted = request;
   counted.settings.rank_rule = {};
-  counted.settings.power.rank = request.settings.rank_rule.kind == RankRule::Kind::mle
-                                    ? covariance_of(note)
-                                    : rank_by_share(request, limit, solve_with, counted, note);
+  if (const std::optional<Index> rank = rank_at_once(note))
+    counted.settings.power.rank = *rank;
+  else
+    counted.settings.power.rank = request.settings.rank_rule.kind == RankRule::Kind::mle
+                                      ? covariance_of(note)
+                                      : rank_by_share(request, limit, solve_with, counted, note);
   const double set_up = detail::seconds_since(begin);
   PcaSolution<S> solution = solve_with(counted);
   solution.pca.power.notes.insert(solution.pca.power.notes.begin(), note);
   solution.seconds += set_up;
   return solution;
+}
+
+template <class S, class Solve, class Covariance>
+PcaSolution<S> with_rank(const Request& request, Index limit, const Solve& solve_with,
+                         const Covariance& covariance_of) {
+  return with_rank<S>(request, limit, solve_with, covariance_of, [](std::string&) { return std::optional<Index>{}; });
 }
 
 // ---- What is said of it

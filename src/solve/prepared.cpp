@@ -127,6 +127,7 @@ template <class S>
 void Prepared<S>::connect() {
   const auto& observe = observer_of<S>(request_);
   hooks_.observe_basis = request_.observe_basis || auditor_.has_value();
+  hooks_.observe_steps = request_.observe_steps || auditor_.has_value();
   if (observe || auditor_)
     hooks_.observe = [this, &observe](const Iteration<S>& now) {
       if (auditor_) auditor_->check(now);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "solve/pca_parts.hpp"
 #include "solve/prepared.hpp"
 #include "solve/rounded.hpp"
+#include "solver/direct_pca.hpp"
 #include "solver/em.hpp"
 
 namespace hearsay {
@@ -25,8 +27,10 @@ using detail::add_treatment_notes;
 using detail::ByPasses;
 using detail::clear_constant;
 using detail::described;
+using detail::DirectPca;
 using detail::Prepared;
 using detail::rank_by_minka;
+using detail::rank_by_share;
 using detail::require_fit_for_batches;
 using detail::take_treatment;
 using detail::with_rank;
@@ -141,22 +145,30 @@ PcaSolution<S> by_batches(const Data& data, const Request& request, const PcaSet
 
 // ---- In one precision
 
+template <class S>
+PcaOptions<S> options_of(const PowerOptions& power, const PcaSettings& settings, NoiseModel<S> noise = {}) {
+  return {.power = power,
+          .center = settings.center,
+          .noise = std::move(noise),
+          .wished_accuracy = settings.wished_accuracy,
+          .standardize = settings.standardize,
+          .missing_as_mean = settings.missing != Missing::refuse,
+          .weights = settings.weights,
+          .column_names = settings.column_names};
+}
+
+// `formed` where the matrix was formed before, to find the rank.
 template <class S, class Data>
-PcaSolution<S> in_one(const Data& data, const Request& request, const PcaSettings& settings) {
+PcaSolution<S> in_one(const Data& data, const Request& request, const PcaSettings& settings,
+                      const DirectPca<S>* formed = nullptr) {
   if (settings.batch) return by_batches<S>(data, request, settings);
   Prepared<S> prepared(request, features(data),
                        [&] { return find_spectrum<S>(covariance<S>(data, settings), request.settings.power); });
   PcaSolution<S> solution;
   Solution<S> solved = prepared.time([&] {
-    const PcaOptions<S> options{.power = prepared.options(),
-                                .center = settings.center,
-                                .noise = prepared.noise(),
-                                .wished_accuracy = settings.wished_accuracy,
-                                .standardize = settings.standardize,
-                                .missing_as_mean = settings.missing != Missing::refuse,
-                                .weights = settings.weights,
-                                .column_names = settings.column_names};
-    solution.pca = pca<S>(data, options, prepared.hooks());
+    const PcaOptions<S> options = options_of<S>(prepared.options(), settings, prepared.noise());
+    solution.pca = formed != nullptr ? detail::pca_of<S>(*formed, options, prepared.hooks())
+                                     : pca<S>(data, options, prepared.hooks());
     return std::move(solution.pca.power);
   });
   solution.pca.power = std::move(solved.power);
@@ -166,7 +178,8 @@ PcaSolution<S> in_one(const Data& data, const Request& request, const PcaSetting
 }
 
 template <class S, class Data>
-PcaSolution<S> in_precision(const Data& data, const Request& request, const PcaSettings& settings) {
+PcaSolution<S> in_precision(const Data& data, const Request& request, const PcaSettings& settings,
+                            const DirectPca<S>* formed = nullptr) {
   if constexpr (requires { data.outerStride(); }) {
     if (request.engines != nullptr) return detail::solve_pca_on<S, S>(data, request, settings);
   }
@@ -178,7 +191,53 @@ PcaSolution<S> in_precision(const Data& data, const Request& request, const PcaS
   }
   require(request.settings.precision != Precision::mixed || settings.batch,
           "precision = mixed: needs data in double precision");
-  return in_one<S>(data, request, settings);
+  return in_one<S>(data, request, settings, formed);
+}
+
+// ---- A rank from all variances
+
+template <class S>
+const auto& observer_in(const Request& request) {
+  if constexpr (std::is_same_v<S, double>)
+    return request.observe;
+  else
+    return request.observe_single;
+}
+
+// Of rows whose variances are all found directly, in the precision of the data; for the solve that follows they are
+// kept.
+template <class S>
+std::optional<Index> rank_at_once(const BorrowedBlock<S>& data, const Request& request, const PcaSettings& settings,
+                                  std::optional<DirectPca<S>>& formed, std::string& note) {
+  SolveSettings asked = request.settings;
+  asked.rank_rule = {};
+  asked.power.rank = 1;
+  settle(asked);
+  const bool whole = !asked.optimal_momentum && !request.audit && request.checkpoints == nullptr && !request.start &&
+                     !request.reference && !settings.batch && request.engines == nullptr;
+  if (!whole || asked.precision == Precision::mixed ||
+      (sizeof(S) > sizeof(float) && asked.precision == Precision::single))
+    return std::nullopt;
+  Hooks<S> hooks;
+  hooks.observe = observer_in<S>(request);
+  hooks.observe_steps = request.observe_steps;
+  const PcaOptions<S> options = options_of<S>(asked.power, settings);
+  const bool by_minka = request.settings.rank_rule.kind == RankRule::Kind::mle;
+  if (by_minka && (data.rows() < data.cols() || data.cols() > largest_mle_dimension)) return std::nullopt;
+  if (!DirectPca<S>::finds_all_variances(data, options, hooks)) return std::nullopt;
+  if (auto made = DirectPca<S>::of(data, options)) formed.emplace(*std::move(made));
+  if (!formed) return std::nullopt;
+  const Index rank =
+      by_minka ? rank_by_minka(formed->variances(), static_cast<double>(data.rows()), note)
+               : rank_by_share(formed->variances(), formed->total_variance(), request.settings.rank_rule.share, note);
+  if (data.rows() < data.cols() && rank >= data.rows()) formed.reset();  // that needs a basis beyond the rows
+  return rank;
+}
+
+template <class S>
+std::optional<Index> rank_at_once(const CsrView<S>&, const Request&, const PcaSettings&, std::optional<DirectPca<S>>&,
+                                  std::string&) {
+  return std::nullopt;
 }
 
 // ---- What is missing
@@ -213,14 +272,6 @@ Index drop_rows(const Data& data, const PcaSettings& settings, std::vector<doubl
   return dropped;
 }
 
-template <class S>
-const auto& observer_in(const Request& request) {
-  if constexpr (std::is_same_v<S, double>)
-    return request.observe;
-  else
-    return request.observe_single;
-}
-
 // What EM does not settle, no residual of the matrix it filled in settles either.
 template <class S>
 PcaSolution<S> by_em(const BorrowedBlock<S>& data, const Request& request, const PcaSettings& settings) {
@@ -235,6 +286,7 @@ PcaSolution<S> by_em(const BorrowedBlock<S>& data, const Request& request, const
   Hooks<S> hooks;
   hooks.observe = observer_in<S>(request);
   hooks.observe_basis = request.observe_basis;
+  hooks.observe_steps = request.observe_steps;
   detail::EmFilled<S> filled = detail::fill_by_em<S>(data, options, {}, hooks);
   const double set_up = detail::seconds_since(begin);
   PcaSettings complete = settings;
@@ -268,15 +320,19 @@ PcaSolution<S> treated(const Data& data, const Request& request, const PcaSettin
     if (dropped > 0) settings.weights = weights;
     if (dropped == 0) settings.missing = Missing::refuse;
   }
+  std::optional<DirectPca<S>> formed;
   const auto solve_with = [&](const Request& with) {
-    return settings.missing == Missing::em ? by_em<S>(data, with, settings) : in_precision<S>(data, with, settings);
+    return settings.missing == Missing::em ? by_em<S>(data, with, settings)
+                                           : in_precision<S>(data, with, settings, formed ? &*formed : nullptr);
+  };
+  const auto rank_by_products = [&](std::string& note) {
+    const auto A = covariance<S>(data, settings, false);
+    const double weight = A.moments().columns() > 0 ? A.moments().total_weight : static_cast<double>(samples(data));
+    return rank_by_minka<S>(A, weight, note);
   };
   PcaSolution<S> solution =
-      with_rank<S>(request, std::min(samples(data), features(data)), solve_with, [&](std::string& note) {
-        const auto A = covariance<S>(data, settings, false);
-        const double weight = A.moments().columns() > 0 ? A.moments().total_weight : static_cast<double>(samples(data));
-        return rank_by_minka<S>(A, weight, note);
-      });
+      with_rank<S>(request, std::min(samples(data), features(data)), solve_with, rank_by_products,
+                   [&](std::string& note) { return rank_at_once<S>(data, request, settings, formed, note); });
   solution.pca.centred = asked.center;
   solution.pca.missing.policy = asked.missing;
   solution.pca.missing.dropped = dropped;

@@ -84,8 +84,7 @@ bool goes_directly(const FormedCovariance& formed, const Prepared<double>& prepa
   if (prepared.noise().fill || hooks.checkpoint || hooks.resume != nullptr) return false;
   if (options.method) return options.method == SolveMethod::direct;
   return detail::leaves_the_way_open(options, hooks.start != nullptr) &&
-         detail::covariance_goes_directly(
-             {.rows = formed.samples, .columns = formed.matrix.cols(), .wanted = options.rank});
+         detail::eigenvalues_are_cheap(formed.matrix.cols(), options.rank, detail::digits_of<double>(options));
 }
 
 Solution<double> solve_formed(const FormedCovariance& formed, const Request& request) {

@@ -52,18 +52,20 @@ class Direct {
         k_(options.rank),
         frobenius_(A.matrix.norm()),
         rounding_(A.rounding + 0.5 * std::numeric_limits<double>::epsilon() * static_cast<double>(d_ + 1) * frobenius_),
-        ends_(options.which, k_, d_) {}
+        ends_(options.which, k_, d_) {
+    if (!A.spectrum) own_ = spectrum_of(A.matrix);
+  }
 
   PowerResult<S> run() {
     find_vectors();
-    const Vector<double> wanted = ends_.wanted(spectrum_.values());
-    const double norm = spectrum_.values().cwiseAbs().maxCoeff();
+    const Vector<double> wanted = ends_.wanted(spectrum().values());
+    const double norm = spectrum().values().cwiseAbs().maxCoeff();
     const double residual = relative_residual(wanted, residual_scale(A_.facts, A_.exponent, norm), absolute_residual_);
     const double sine = std::min(1.0, ends_.sine() + rounded_basis_);
     const auto [last, next] = ends_.cut();
     HistoryEntry entry{.t = 1,
                        .residual = residual,
-                       .theta_1 = spectrum_.values()(0),
+                       .theta_1 = spectrum().values()(0),
                        .theta_k = last,
                        .theta_next = next,
                        .sin_theta_estimate = sine};
@@ -76,20 +78,21 @@ class Direct {
   }
 
  private:
+  const SmallSpectrum<double>& spectrum() const { return own_ ? *own_ : *A_.spectrum; }
+
   // The vectors in double precision, and as they are returned; of both what is left of A V - V Theta.
   void find_vectors() {
     const OneThread alone(static_cast<double>(d_) * static_cast<double>(d_) * static_cast<double>(d_ + k_) <
                           tuning::small_solve);
-    spectrum_ = SmallSpectrum<double>(A_.matrix);
-    SpaceSeen seen{.theta = spectrum_.values(),
+    SpaceSeen seen{.theta = spectrum().values(),
                    .residuals = Vector<double>::Zero(d_),
                    .rounding = rounding_,
-                   .norm = spectrum_.values().cwiseAbs().maxCoeff(),
+                   .norm = spectrum().values().cwiseAbs().maxCoeff(),
                    .kept = d_};
     ends_.look(seen);  // how many are wanted at each end
     const Index low = ends_.wanted_low(), high = k_ - low;
     Block<double> V(d_, k_);
-    V << spectrum_.vectors(0, high), spectrum_.vectors(d_ - low, low);
+    V << spectrum().vectors(0, high), spectrum().vectors(d_ - low, low);
     const Vector<double> residuals = residuals_of(V);
     seen.residuals.head(high) = residuals.head(high);
     seen.residuals.tail(low) = residuals.tail(low);
@@ -107,7 +110,7 @@ class Direct {
   Vector<double> residuals_of(const Block<double>& V) const {
     Block<double> R(d_, k_);
     multiply<double>(borrow(A_.matrix), V, R);
-    R.noalias() -= V * ends_.wanted(spectrum_.values()).asDiagonal();
+    R.noalias() -= V * ends_.wanted(spectrum().values()).asDiagonal();
     return R.colwise().norm().transpose();
   }
 
@@ -173,7 +176,7 @@ class Direct {
   const Index d_, k_;
   const double frobenius_, rounding_;
   Ends ends_;
-  SmallSpectrum<double> spectrum_;
+  std::optional<SmallSpectrum<double>> own_;  // where nobody had it before
   Block<S> V_;
   double absolute_residual_ = 0;
   double rounded_basis_ = 0;  // by how much V_ differs from the vectors in double precision
@@ -211,6 +214,12 @@ Block<double> formed_by_products(OperatorRef<S> A, Index& passes) {
 }
 
 }  // namespace
+
+SmallSpectrum<double> spectrum_of(const Block<double>& matrix) {
+  const auto d = static_cast<double>(matrix.rows());
+  const OneThread alone(d * d * d < tuning::small_solve);
+  return SmallSpectrum<double>(matrix);
+}
 
 template <class S>
 PowerResult<S> direct_solve(const FormedMatrix& A, const PowerOptions& options, const Hooks<S>& hooks) {

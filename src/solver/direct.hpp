@@ -3,7 +3,10 @@
 // wanted.
 #pragma once
 
+#include <optional>
+
 #include "hearsay/power.hpp"
+#include "linalg/small_spectrum.hpp"
 
 namespace hearsay::detail {
 
@@ -14,9 +17,13 @@ struct FormedMatrix {
   OperatorFacts facts = {};  ///< of A, whose own exponent comes on top
   int exponent = 0;
   Index products = 0, passes = 0;
+  std::optional<SmallSpectrum<double>> spectrum = {};  ///< of the matrix, where it is known already
 
   int total_exponent() const { return exponent + facts.exponent; }
 };
+
+/// All eigenvalues of a formed matrix, on as many threads as that is worth.
+SmallSpectrum<double> spectrum_of(const Block<double>& matrix);
 
 /// In the order high end, low end, each from outside, where both are wanted.
 template <class S>

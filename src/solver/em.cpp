@@ -66,6 +66,7 @@ template <class S>
 Hooks<S> hooks_of_a_round(const Hooks<S>& hooks, const Block<S>& start, bool& stopped) {
   Hooks<S> round;
   round.observe_basis = hooks.observe_basis;
+  round.observe_steps = hooks.observe_steps;
   if (start.size() > 0) round.start = &start;
   round.observe = [&hooks, &stopped](const Iteration<S>& now) {
     stopped = stopped || (hooks.observe && !hooks.observe(now));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "hearsay/error.hpp"
 #include "hearsay/linalg.hpp"
@@ -11,42 +12,19 @@
 #include "hearsay/qr.hpp"
 #include "hearsay/subspace.hpp"
 #include "hearsay/threads.hpp"
-#include "operators/covariance_direct.hpp"
-#include "solver/costs.hpp"
-#include "solver/direct.hpp"
+#include "solver/direct_pca.hpp"
+#include "solver/pca_columns.hpp"
 #include "solver/power.hpp"
 #include "solver/samples_side.hpp"
 #include "solver/tuning.hpp"
 
 namespace hearsay {
 
+using detail::covariance_options;
+using detail::DirectPca;
+using detail::take_columns;
+
 namespace {
-
-template <class S>
-CovarianceOptions covariance_options(const PcaOptions<S>& options) {
-  return {.center = options.center,
-          .gram_bytes_limit = options.gram_bytes_limit,
-          .standardize = options.standardize,
-          .missing_as_mean = options.missing_as_mean,
-          .weights = options.weights,
-          .column_names = options.column_names};
-}
-
-// What the covariance knows of its columns and rows.
-template <class S, class Covariance>
-void take_columns(const Covariance& A, Index rows, PcaResult<S>& result) {
-  const ColumnMoments& moments = A.moments();
-  const bool measured = moments.columns() > 0;
-  result.mean = A.mean();
-  result.scale = A.columns().scale;
-  result.constant = A.columns().constant;
-  result.samples = measured ? moments.rows : rows;
-  result.weight = measured ? moments.total_weight : static_cast<double>(rows);
-  result.missing.entries = moments.missing;
-  result.missing.rows = moments.rows_missing;
-  result.missing.empty_rows = moments.rows_empty;
-  if (moments.missing > 0) result.missing.policy = Missing::mean;
-}
 
 template <class S, class Covariance>
 PowerResult<S> solve(const Covariance& A, const PcaOptions<S>& options, const Hooks<S>& hooks) {
@@ -88,58 +66,29 @@ PowerResult<S> solve_by_samples(const BorrowedBlock<S>& data, const DenseCovaria
   return detail::on_features_side<S>(std::move(result), A, samples_side, options.power, hooks);
 }
 
-// Of rows as they are, of which one reading forms the covariance.
-template <class S>
-bool goes_directly(const BorrowedBlock<S>& data, const PcaOptions<S>& options, const Hooks<S>& hooks) {
-  const Index m = data.rows(), d = data.cols(), k = options.power.rank;
-  if (m < d || d == 0 || d > detail::tuning::largest_direct || k < 1 || k > d) return false;
-  if (options.standardize || options.missing_as_mean || !options.weights.empty() || options.noise.fill) return false;
-  if (hooks.checkpoint || hooks.resume != nullptr) return false;
-  if (options.power.which != Which::largest || options.power.turning.value_or(Turning::none) != Turning::none)
-    return false;
-  if (options.power.method) return options.power.method == SolveMethod::direct;
-  return detail::leaves_the_way_open(options.power, hooks.observe || hooks.start != nullptr) &&
-         detail::covariance_goes_directly({.rows = m, .columns = d, .wanted = k, .single = sizeof(S) == sizeof(float)});
-}
+}  // namespace
 
 template <class S>
-std::optional<PcaResult<S>> pca_directly(const BorrowedBlock<S>& data, const PcaOptions<S>& options,
-                                         const Hooks<S>& hooks) {
-  std::optional<detail::FormedCovariance> made = detail::form_covariance<S>(data, options.center);
-  if (!made) return std::nullopt;
-  const detail::FormedMatrix matrix{.matrix = std::move(made->matrix),
-                                    .rounding = made->rounding,
-                                    .facts = {.positive_semidefinite = true, .exact = true},
-                                    .passes = made->passes};
-  PcaResult<S> result;
-  result.power = detail::direct_solve<S>(matrix, options.power, hooks);
-  result.centred = options.center;
-  result.formed = true;
-  result.mean = made->mean.template cast<S>();
-  result.samples = data.rows();
-  result.weight = static_cast<double>(data.rows());
-  result.singular_values = detail::singular_values<S>(result.power, made->divisor);
-  result.total_variance = std::ldexp(matrix.matrix.trace(), -result.power.exponent);
+PcaResult<S> detail::pca_of(const DirectPca<S>& formed, const PcaOptions<S>& asked, const Hooks<S>& hooks) {
+  PcaResult<S> result = formed.components(with_wish<S>(asked), hooks);
+  if (asked.wished_accuracy) accept_what_met_the_tolerance<S>(result.power, asked);
   return result;
 }
-
-}  // namespace
 
 template <class S>
 PcaResult<S> pca(const BorrowedBlock<S>& data, const PcaOptions<S>& asked, const Hooks<S>& hooks) {
   const PcaOptions<S> options = with_wish<S>(asked);
-  if (goes_directly<S>(data, options, hooks))
-    if (auto result = pca_directly<S>(data, options, hooks)) {
-      if (asked.wished_accuracy) accept_what_met_the_tolerance<S>(result->power, asked);
-      return *std::move(result);
-    }
+  if (DirectPca<S>::suits(data, options, hooks))
+    if (const auto formed = DirectPca<S>::of(data, options)) return detail::pca_of<S>(*formed, asked, hooks);
   const OneThread alone(is_small(data.rows(), data.cols()));
-  const CovarianceOptions covariance = covariance_options(options);
-  const DenseCovariance<S> A(data, covariance);
   PcaResult<S> result;
   result.centred = options.center;
   result.by_samples = data.rows() < data.cols() && options.power.rank < data.rows() && !options.noise.fill &&
                       hooks.reference == nullptr && hooks.start == nullptr;
+  CovarianceOptions covariance = covariance_options(options);
+  const bool form_at_once = std::exchange(covariance.form_at_once, !result.by_samples);  // one product is made of it
+  const DenseCovariance<S> A(data, covariance);
+  covariance.form_at_once = form_at_once;
   result.power = result.by_samples ? solve_by_samples<S>(data, A, covariance, options, hooks, result.formed)
                                    : solve<S>(A, options, hooks);
   if (asked.wished_accuracy) accept_what_met_the_tolerance<S>(result.power, asked);
@@ -174,10 +123,11 @@ PcaResult<S> pca(const CsrMatrix<S>& data, const PcaOptions<S>& options, const H
   return pca<S>(borrow(data), options, hooks);
 }
 
-#define HEARSAY_INSTANTIATE(S)                                                                  \
-  template PcaResult<S> pca<S>(const BorrowedBlock<S>&, const PcaOptions<S>&, const Hooks<S>&); \
-  template PcaResult<S> pca<S>(const Block<S>&, const PcaOptions<S>&, const Hooks<S>&);         \
-  template PcaResult<S> pca<S>(const CsrMatrix<S>&, const PcaOptions<S>&, const Hooks<S>&);     \
+#define HEARSAY_INSTANTIATE(S)                                                                         \
+  template PcaResult<S> detail::pca_of<S>(const DirectPca<S>&, const PcaOptions<S>&, const Hooks<S>&); \
+  template PcaResult<S> pca<S>(const BorrowedBlock<S>&, const PcaOptions<S>&, const Hooks<S>&);        \
+  template PcaResult<S> pca<S>(const Block<S>&, const PcaOptions<S>&, const Hooks<S>&);                \
+  template PcaResult<S> pca<S>(const CsrMatrix<S>&, const PcaOptions<S>&, const Hooks<S>&);            \
   template PcaResult<S> pca<S>(const CsrView<S>&, const PcaOptions<S>&, const Hooks<S>&);
 HEARSAY_INSTANTIATE(float)
 HEARSAY_INSTANTIATE(double)

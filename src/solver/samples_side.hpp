@@ -34,6 +34,8 @@ PowerResult<S> refined_from(const PowerResult<S>& first, const Block<S>& X, Oper
   Hooks<S> from_here;
   from_here.start = &X;
   from_here.reference = hooks.reference;
+  from_here.observe_basis = hooks.observe_basis;
+  from_here.observe_steps = hooks.observe_steps;
   if (hooks.observe)
     from_here.observe = [&](const Iteration<S>& now) {
       const HistoryEntry entry = later(now.entry);

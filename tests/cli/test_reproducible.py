@@ -72,7 +72,7 @@ def test_a_noisy_pca_in_mixed_precision_goes_on_with_its_part_in_double(hearsay,
 
 
 def test_a_seed_changes_the_path_but_not_the_answer(hearsay, data):
-    first, second = (hearsay.json("pca", data, "-k", 4, "--seed", seed) for seed in [0, 1])
+    first, second = (hearsay.json("pca", data, "-k", 4, "--method", "krylov", "--seed", seed) for seed in [0, 1])
 
     assert first["history"][0]["residual"] != second["history"][0]["residual"]
     assert np.allclose(first["eigenvalues"], second["eigenvalues"], rtol=1e-10)

@@ -76,7 +76,10 @@ class HEARSAY_API DenseCovariance {
   void scores(ConstBlockView<S> X, BlockView<S> out) const;
 
   /// A row of Phi as products see it: centred, scaled, weighted, in the operator's scale.
-  void row(Index i, S* out) const { prepare_row(i, row_root(i), out); }
+  void row(Index i, S* out) const { prepare_row(i, row_root(i), 0, data_.cols(), out); }
+
+  /// (Phi - 1 mu')(Phi - 1 mu')' / divisor, m x m, in the operator's scale; summed in double.
+  Block<double> samples_matrix() const;
 
  private:
   DenseCovariance(BorrowedBlock<S> data, CovarianceOptions options, ColumnRule<S> columns);
@@ -85,13 +88,15 @@ class HEARSAY_API DenseCovariance {
   void require_entries() const;
   bool in_place() const { return !options_.center && exponent_ == 0 && !ruled_; }
   S row_root(Index i) const;
-  void prepare_row(Index i, S root, S* out) const;
+  void prepare_row(Index i, S root, Index first, Index count, S* out) const;
   void apply_by_features(ConstBlockView<S> X, BlockView<S> Y) const;
   void apply_by_samples(ConstBlockView<S> X, BlockView<S> Y) const;
+  bool is_wide() const { return data_.rows() < data_.cols(); }
+  void to_wide_features(ConstBlockView<S> V, BlockView<S> out) const;
+  void multiply_rows(ConstBlockView<S> X, bool weighted, BlockView<S> out) const;
   const S* centred_rows(Index first, Index rows, S* buffer, Index& stride, bool weighted = true) const;
   bool should_form(Index p) const;
   void form() const;
-  void form_by_samples() const;
   void form_by_strips() const;
   void form_by_lanes() const;
 

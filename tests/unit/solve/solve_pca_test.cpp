@@ -135,5 +135,53 @@ TEST(SolvePca, RefusesAPrecisionThatTheDataDoNotHave) {
   EXPECT_THROW((void)solve_pca<double>(samples(), request, {.wished_accuracy = 1e-8}), InvalidArgument);
 }
 
+// ---- A rank that the variances decide
+
+Request asking_for(RankRule rule) {
+  Request request;
+  request.settings.rank_rule = rule;
+  return request;
+}
+
+// All variances are known after one reading of tall rows; of sparse ones solves of growing rank find the same rank.
+TEST(SolvePca, FindsARankByShareInOneReading) {
+  const Block<double> data = samples();
+  const CsrMatrix<double> stored = sparse(data);
+  for (const double share : {0.05, 0.5, 0.8, 0.95, 0.9999}) {
+    const Request request = asking_for({.kind = RankRule::Kind::share, .share = share});
+    const auto found = solve_pca<double>(data, request).pca;
+    const auto searched = solve_pca<double>(stored, request).pca;
+    EXPECT_EQ(found.power.method, SolveMethod::direct);
+    EXPECT_EQ(found.power.passes, 1) << share;
+    EXPECT_EQ(found.power.basis.cols(), searched.power.basis.cols()) << share;
+    EXPECT_EQ(found.power.notes.front(), searched.power.notes.front()) << share;
+    EXPECT_GT(found.power.eigenvalues.sum(), share * found.total_variance);
+  }
+}
+
+TEST(SolvePca, FindsARankByShareOfWideRowsToo) {
+  const Block<double> data = samples().transpose();
+  const CsrMatrix<double> stored = sparse(data);
+  for (const bool center : {true, false})
+    for (const double share : {0.3, 0.9, 0.999999}) {
+      const Request request = asking_for({.kind = RankRule::Kind::share, .share = share});
+      const auto found = solve_pca<double>(data, request, {.center = center}).pca;
+      const auto searched = solve_pca<double>(stored, request, {.center = center}).pca;
+      EXPECT_EQ(found.power.basis.cols(), searched.power.basis.cols()) << share;
+      EXPECT_EQ(found.power.status, Status::converged) << share;
+    }
+}
+
+TEST(SolvePca, FindsMinkasRankInOneReading) {
+  const Block<double> data = samples();
+  const Request request = asking_for({.kind = RankRule::Kind::mle});
+  const auto found = solve_pca<double>(data, request).pca;
+  const auto searched = solve_pca<double>(sparse(data), request).pca;
+  EXPECT_EQ(found.power.method, SolveMethod::direct);
+  EXPECT_EQ(found.power.passes, 1);
+  EXPECT_EQ(found.power.basis.cols(), searched.power.basis.cols());
+  EXPECT_THROW((void)solve_pca<double>(Block<double>(data.transpose()), request), InvalidArgument);
+}
+
 }  // namespace
 }  // namespace hearsay

@@ -6,6 +6,7 @@
 #include <hearsay/error.hpp>
 #include <hearsay/noise.hpp>
 #include <hearsay/operators/compose.hpp>
+#include <hearsay/operators/covariance.hpp>
 #include <hearsay/operators/stored.hpp>
 #include <hearsay/pca.hpp>
 #include <hearsay/subspace.hpp>
@@ -295,6 +296,75 @@ TEST(DirectCovariance, TakesStandardizedColumnsWeightsAndMissingEntriesToo) {
   EXPECT_LE(test::reference_sin_theta(expected.power.basis, result.power.basis), 1e-10);
   EXPECT_LE((result.power.eigenvalues - expected.power.eigenvalues).norm(), 1e-12);
   EXPECT_EQ(result.missing.entries, 1);
+}
+
+// ---- Fewer rows than columns
+
+TYPED_TEST(DirectCovariance, OfSamplesIsTheirMatrixForEveryShape) {
+  using S = TypeParam;
+  for (const auto& [m, d] :
+       {std::pair<Index, Index>{1, 2}, {2, 9}, {15, 16}, {16, 200}, {17, 5000}, {33, 70}, {150, 1100}})
+    for (const bool center : {true, false}) {
+      const Block<S> data = (test::random_block(m, d, 4).array() + 3.0).matrix().template cast<S>();
+      const DenseCovariance<S> A(data, {.center = center});
+      Block<double> rows = data.template cast<double>();
+      if (center) rows.rowwise() -= A.mean().transpose().template cast<double>();
+      const Block<double> expected =
+          rows * rows.transpose() / static_cast<double>(center ? std::max<Index>(1, m - 1) : m);
+      const Block<double> made = A.samples_matrix();
+      EXPECT_LE((made - expected).norm(),
+                2 * static_cast<double>(std::numeric_limits<S>::epsilon()) * 16 * expected.norm())
+          << m << " x " << d;
+      EXPECT_EQ(made, Block<double>(made.transpose()));
+      const Block<S> V = test::random_block(m, 7, 3).template cast<S>();
+      Block<S> out(d, 7);
+      A.to_features(V, out);
+      const Block<double> features = rows.transpose() * V.template cast<double>();
+      EXPECT_LE((out.template cast<double>() - features).norm(),
+                32 * static_cast<double>(std::numeric_limits<S>::epsilon()) * features.norm())
+          << m << " x " << d;
+    }
+}
+
+TEST(DirectCovariance, OfSamplesHasTheSameBitsForAnyThreads) {
+  const Block<double> data = test::random_block(70, 9000, 9);
+  const DenseCovariance<double> A(data);
+  const int before = threads();
+  set_threads(1);
+  const Block<double> alone = A.samples_matrix();
+  set_threads(2);
+  const Block<double> together = A.samples_matrix();
+  set_threads(before);
+  EXPECT_EQ(alone, together);
+}
+
+TEST(DirectCovariance, AutoTakesItForWideRowsAndSaysWhatItSaysOfTallOnes) {
+  Block<double> data = test::random_block(60, 900, 5);
+  for (Index j = 0; j < 900; ++j) data.col(j) *= std::pow(0.9, static_cast<double>(std::min<Index>(j, 100)));
+  data.array() += 1e3;
+  const auto result = pca<double>(data, {.power = {.rank = 5}});
+  EXPECT_EQ(result.power.method, SolveMethod::direct);
+  EXPECT_TRUE(result.by_samples);
+  EXPECT_EQ(result.power.status, Status::converged);
+  EXPECT_EQ(result.power.certificate.nothing_missed_probability, 0);
+  const auto iterated = pca<double>(data, {.power = {.rank = 5, .method = SolveMethod::krylov, .tolerance = 1e-12}});
+  EXPECT_LE(test::reference_sin_theta(iterated.power.basis, result.power.basis), 1e-9);
+  EXPECT_LE((result.singular_values - iterated.singular_values).norm(), 1e-10 * result.singular_values(0));
+  EXPECT_NEAR(result.total_variance / iterated.total_variance, 1, 1e-12);
+}
+
+// Who watches steps gets some; who only may stop the solve does not keep it from the shortest way.
+TEST(DirectCovariance, IsKeptFromAutoByWhoWatchesStepsAlone) {
+  const Block<double> data = test::random_block(400, 20, 5);
+  for (const bool steps : {true, false}) {
+    Hooks<double> hooks;
+    Index seen = 0;
+    hooks.observe = [&](const Iteration<double>&) { return ++seen, true; };
+    hooks.observe_steps = steps;
+    const auto result = pca<double>(data, {.power = {.rank = 3}}, hooks);
+    EXPECT_EQ(result.power.method == SolveMethod::direct, !steps);
+    EXPECT_GE(seen, 1);
+  }
 }
 
 }  // namespace

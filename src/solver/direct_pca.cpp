@@ -1,0 +1,121 @@
+#include "solver/direct_pca.hpp"
+
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "hearsay/memory.hpp"
+#include "hearsay/threads.hpp"
+#include "linalg/small_spectrum.hpp"
+#include "operators/covariance_direct.hpp"
+#include "solver/costs.hpp"
+#include "solver/pca_columns.hpp"
+#include "solver/samples_side.hpp"
+#include "solver/tuning.hpp"
+
+namespace hearsay::detail {
+
+namespace {
+
+bool by_samples(Index m, Index d) { return m < d; }
+
+// What nothing but the direct way's own limits is asked of.
+template <class S>
+bool is_open(const BorrowedBlock<S>& data, const PcaOptions<S>& options, const Hooks<S>& hooks) {
+  const Index m = data.rows(), d = data.cols(), k = options.power.rank;
+  if (m < 1 || d < 1 || k < 1 || k > d || std::min(m, d) > tuning::largest_direct) return false;
+  if (options.noise.fill || hooks.checkpoint || hooks.resume != nullptr) return false;
+  if (options.power.which != Which::largest || options.power.turning.value_or(Turning::none) != Turning::none)
+    return false;
+  if (by_samples(m, d)) return k < m && hooks.reference == nullptr && hooks.start == nullptr;
+  return !options.standardize && !options.missing_as_mean && options.weights.empty();  // rows as they are
+}
+
+template <class S>
+bool may_choose(const PcaOptions<S>& options, const Hooks<S>& hooks) {
+  const bool watched =
+      (hooks.observe && hooks.observe_steps) || hooks.reference != nullptr;  // of which each step tells
+  return leaves_the_way_open(options.power, watched || hooks.start != nullptr);
+}
+
+}  // namespace
+
+template <class S>
+bool DirectPca<S>::suits(const BorrowedBlock<S>& data, const PcaOptions<S>& options, const Hooks<S>& hooks) {
+  if (!is_open<S>(data, options, hooks)) return false;
+  if (options.power.method) return options.power.method == SolveMethod::direct;
+  if (!may_choose<S>(options, hooks)) return false;
+  const Index m = data.rows(), d = data.cols(), k = options.power.rank;
+  const double digits = digits_of<S>(options.power);
+  if (by_samples(m, d)) return eigenvalues_are_cheap(m, k, digits);
+  return covariance_goes_directly(
+      {.rows = m, .columns = d, .wanted = k, .single = sizeof(S) < sizeof(double), .digits = digits});
+}
+
+template <class S>
+bool DirectPca<S>::finds_all_variances(const BorrowedBlock<S>& data, const PcaOptions<S>& options,
+                                       const Hooks<S>& hooks) {
+  if (!is_open<S>(data, options, hooks)) return false;
+  if (options.power.method) return options.power.method == SolveMethod::direct;
+  return may_choose<S>(options, hooks) && std::min(data.rows(), data.cols()) <= largest_with_all_eigenvalues;
+}
+
+template <class S>
+std::optional<DirectPca<S>> DirectPca<S>::of(const BorrowedBlock<S>& data, const PcaOptions<S>& options) {
+  const auto n = static_cast<std::uint64_t>(std::min(data.rows(), data.cols()));
+  require_memory(n * n, 6 * sizeof(double), "method = direct");
+  DirectPca made(data);
+  if (by_samples(data.rows(), data.cols())) {
+    CovarianceOptions covariance = covariance_options<S>(options);
+    covariance.form_at_once = false;  // one product is made of it
+    const DenseCovariance<S>& A = made.features_.emplace(data, covariance);
+    made.matrix_ = {.matrix = A.samples_matrix(), .facts = A.facts(), .passes = 1};
+    const auto terms = static_cast<double>(data.cols() + 4);
+    const double unit = 0.5 * std::numeric_limits<double>::epsilon();
+    const double of_rows = sizeof(S) < sizeof(double) ? std::numeric_limits<S>::epsilon() : 0;  // as they were prepared
+    made.matrix_.rounding = (unit * terms + of_rows) * made.matrix_.matrix.trace();
+    made.divisor_ = A.divisor();
+    if (!made.matrix_.matrix.allFinite()) return std::nullopt;
+    return made;
+  }
+  std::optional<FormedCovariance> formed = form_covariance<S>(data, options.center);
+  if (!formed) return std::nullopt;
+  made.matrix_ = {.matrix = std::move(formed->matrix),
+                  .rounding = formed->rounding,
+                  .facts = {.positive_semidefinite = true, .exact = true},
+                  .passes = formed->passes};
+  made.mean_ = std::move(formed->mean);
+  made.divisor_ = formed->divisor;
+  return made;
+}
+
+template <class S>
+const Vector<double>& DirectPca<S>::variances() {
+  if (!matrix_.spectrum) matrix_.spectrum = spectrum_of(matrix_.matrix);
+  return matrix_.spectrum->values();
+}
+
+template <class S>
+PcaResult<S> DirectPca<S>::components(const PcaOptions<S>& options, const Hooks<S>& hooks) const {
+  PcaResult<S> result;
+  result.centred = options.center;
+  result.formed = true;
+  result.by_samples = features_.has_value();
+  result.power = direct_solve<S>(matrix_, options.power, hooks);
+  if (features_) {
+    result.power = on_features_side<S>(std::move(result.power), *features_, *features_, options.power, hooks);
+    take_columns<S>(*features_, data_.rows(), result);
+  } else {
+    result.mean = mean_.template cast<S>();
+    result.samples = data_.rows();
+    result.weight = static_cast<double>(data_.rows());
+  }
+  result.singular_values = singular_values<S>(result.power, divisor_);
+  result.total_variance = std::ldexp(total_variance(), matrix_.total_exponent() - result.power.exponent);
+  return result;
+}
+
+template class DirectPca<float>;
+template class DirectPca<double>;
+
+}  // namespace hearsay::detail
