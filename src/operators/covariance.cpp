@@ -98,6 +98,13 @@ int safe_exponent(S largest) {
   return std::clamp(std::ilogb(largest), -most, most);
 }
 
+// What a + b loses where it is rounded (Knuth's two-sum).
+template <class S>
+S rounded_off(S a, S b) {
+  const S sum = a + b, part = sum - a;
+  return (a - (sum - part)) + (b - part);
+}
+
 }  // namespace
 
 template <class S>
@@ -114,7 +121,11 @@ DenseCovariance<S>::DenseCovariance(BorrowedBlock<S> data, CovarianceOptions opt
 
 template <class S>
 DenseCovariance<S>::DenseCovariance(BorrowedBlock<S> data, CovarianceOptions options, ColumnRule<S> columns)
-    : data_(data), options_(options), columns_(std::move(columns)), divisor_(static_cast<double>(data.rows())) {
+    : data_(data),
+      options_(options),
+      columns_(std::move(columns)),
+      mean_rest_(Vector<S>::Zero(data.cols())),
+      divisor_(static_cast<double>(data.rows())) {
   ruled_ = options.missing_as_mean || columns_.scale.size() > 0;
 }
 
@@ -124,7 +135,7 @@ template <class S>
 void DenseCovariance<S>::find_mean() {
   const Index m = data_.rows(), d = data_.cols();
   divisor_ = options_.center ? std::max<double>(1.0, static_cast<double>(m) - 1) : static_cast<double>(m);
-  columns_.mean = Vector<S>::Zero(d);
+  columns_.mean = mean_rest_ = Vector<S>::Zero(d);
   const Index rows = rows_per_block<S>(d), blocks = (m + rows - 1) / rows;
   const Vector<S> provisional = options_.center ? Vector<S>(data_.row(0).transpose()) : columns_.mean;
   const S weight = S(1) / static_cast<S>(m);
@@ -152,7 +163,10 @@ void DenseCovariance<S>::find_mean() {
     sums.row(0) += partial[lane].row(0);
     sums.row(1) = sums.row(1).cwiseMax(partial[lane].row(1));
   }
-  if (options_.center) columns_.mean = provisional + sums.row(0).transpose();
+  if (options_.center) {
+    columns_.mean = provisional + sums.row(0).transpose();
+    for (Index j = 0; j < d; ++j) mean_rest_(j) = rounded_off(provisional(j), sums(0, j));
+  }
   if (!columns_.mean.allFinite() || !sums.allFinite()) {
     require_entries();
     throw DataError("data: a value is so near the largest number that the mean is not finite");
@@ -192,6 +206,8 @@ void DenseCovariance<S>::find_moments() {
                             .column_names = options_.column_names};
   divisor_ = covariance_divisor(moments_, wishes);
   columns_ = column_rule<S>(moments_, wishes);
+  mean_rest_ = Vector<S>::Zero(d);
+  if (options_.center) mean_rest_ = (moments_.mean - columns_.mean.template cast<double>()).template cast<S>();
   if (options_.standardize) return;  // whose entries are of ordinary size
   const double largest = std::max(moments_.most.cwiseAbs().maxCoeff(), moments_.least.cwiseAbs().maxCoeff());
   exponent_ = safe_exponent<S>(static_cast<S>(largest));
@@ -242,18 +258,18 @@ S DenseCovariance<S>::row_root(Index i) const {
 template <class S>
 void DenseCovariance<S>::prepare_row(Index i, S root, Index first, Index count, S* __restrict out) const {
   const S* __restrict row = data_.data() + i * data_.outerStride() + first;
-  const S* __restrict mean = columns_.mean.data() + first;
+  const S* __restrict mean = columns_.mean.data() + first, * __restrict rest = mean_rest_.data() + first;
   if (ruled_) {
     const S *fill = columns_.fill.data() + first, *factor = columns_.factor.data() + first;
     for (Index j = 0; j < count; ++j) {
-      const S value = row[j] == row[j] ? row[j] : fill[j];
-      out[j] = (value - mean[j]) * factor[j] * root;
+      const S apart = row[j] == row[j] ? row[j] - mean[j] - rest[j] : fill[j] - mean[j];
+      out[j] = apart * factor[j] * root;
     }
   } else if (exponent_ == 0) {
-    for (Index j = 0; j < count; ++j) out[j] = row[j] - mean[j];
+    for (Index j = 0; j < count; ++j) out[j] = row[j] - mean[j] - rest[j];
   } else {
     const S scale = std::ldexp(S(1), -exponent_);
-    for (Index j = 0; j < count; ++j) out[j] = (row[j] - mean[j]) * scale;
+    for (Index j = 0; j < count; ++j) out[j] = (row[j] - mean[j] - rest[j]) * scale;
   }
 }
 

@@ -1,7 +1,9 @@
 #include "solver/direct_pca.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "hearsay/memory.hpp"
@@ -18,6 +20,15 @@ namespace hearsay::detail {
 namespace {
 
 bool by_samples(Index m, Index d) { return m < d; }
+
+// What is left of the mean in rows that were centred, as a part of G = Phi Phi': w'G w/w'w, with w the roots of the
+// weights.
+double mean_left(const Block<double>& G, std::span<const double> weights) {
+  Vector<double> w = Vector<double>::Ones(G.rows());
+  if (!weights.empty())
+    for (Index i = 0; i < w.size(); ++i) w(i) = std::sqrt(weights[static_cast<std::size_t>(i)]);
+  return std::max(0.0, w.dot(G * w) / w.squaredNorm());
+}
 
 // What nothing but the direct way's own limits is asked of.
 template <class S>
@@ -74,6 +85,7 @@ std::optional<DirectPca<S>> DirectPca<S>::of(const BorrowedBlock<S>& data, const
     const double unit = 0.5 * std::numeric_limits<double>::epsilon();
     const double of_rows = sizeof(S) < sizeof(double) ? std::numeric_limits<S>::epsilon() : 0;  // as they were prepared
     made.matrix_.rounding = (unit * terms + of_rows) * made.matrix_.matrix.trace();
+    if (options.center) made.matrix_.rounding += mean_left(made.matrix_.matrix, options.weights);
     made.divisor_ = A.divisor();
     if (!made.matrix_.matrix.allFinite()) return std::nullopt;
     return made;

@@ -105,6 +105,7 @@ class HEARSAY_API DenseCovariance {
   BorrowedBlock<S> data_;
   CovarianceOptions options_;
   ColumnRule<S> columns_;
+  Vector<S> mean_rest_;  // what rounding took off the mean: beside a large offset more than rows can spare
   ColumnMoments moments_{0};
   bool ruled_ = false;  // an option of the columns or rows was given: more is done to a row than to subtract the mean
   double divisor_ = 1;

@@ -353,6 +353,24 @@ TEST(DirectCovariance, AutoTakesItForWideRowsAndSaysWhatItSaysOfTallOnes) {
   EXPECT_NEAR(result.total_variance / iterated.total_variance, 1, 1e-12);
 }
 
+// Rounded to single precision the means are off by a tenth of what the columns vary.
+TEST(DirectCovariance, OffsetsOfWideRowsInSinglePrecisionCancelNothing) {
+  Block<double> rows = test::random_block(30, 80, 5);
+  for (Index j = 0; j < 80; ++j) rows.col(j) *= 3e-3 * std::pow(0.9, static_cast<double>(j));
+  rows.array() += 1e4;
+  const Block<float> data = rows.cast<float>();
+  Eigen::MatrixXd centred = data.cast<double>();
+  centred.rowwise() -= centred.colwise().mean().eval();
+  const test::RightVectors svd = test::reference_right_vectors(centred);
+  for (const SolveMethod method : {SolveMethod::direct, SolveMethod::krylov}) {
+    const auto result = pca<float>(data, {.power = {.rank = 3, .method = method}});
+    const double sine = test::reference_sin_theta(svd.V.leftCols(3), Block<double>(result.power.basis.cast<double>()));
+    EXPECT_EQ(result.power.status, Status::converged) << name(method);
+    EXPECT_LE(sine, 1e-3) << name(method);
+    EXPECT_LE(sine, result.power.certificate.sin_theta_bound) << name(method);
+  }
+}
+
 // Who watches steps gets some; who only may stop the solve does not keep it from the shortest way.
 TEST(DirectCovariance, IsKeptFromAutoByWhoWatchesStepsAlone) {
   const Block<double> data = test::random_block(400, 20, 5);
