@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "operators/lane_sums.hpp"
+#include "operators/row_pass.hpp"
 
 namespace hearsay::detail {
 

@@ -2,7 +2,11 @@
 // Its leaves, dealt to so many lanes as it has, come to lie in the lanes that they would lie in if it read them all.
 #pragma once
 
-#include "operators/row_pass.hpp"
+#include <algorithm>
+#include <optional>
+
+#include "hearsay/row_source.hpp"
+#include "operators/leaves.hpp"
 
 namespace hearsay::detail {
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "hearsay/error.hpp"
+#include "operators/row_pass.hpp"
 #include "operators/sparse_outer.hpp"
 
 namespace hearsay::detail {

@@ -7,14 +7,10 @@
 #include <algorithm>
 
 #include "linalg/worth_threads.hpp"
+#include "operators/leaves.hpp"
 #include "operators/read_ahead.hpp"
 
 namespace hearsay::detail {
-
-struct Leaves {
-  Index rows = 1;  ///< of a leaf
-  Index lanes = 1;
-};
 
 /// Rows of a buffer: whole leaves, of one for each lane at least where nobody asked for fewer.
 inline Index buffered_rows(Index asked, const Leaves& leaves, Index row_bytes, std::optional<Index> all) {

@@ -8,6 +8,7 @@
 #include "kernels/kernels.hpp"
 #include "linalg/scratch.hpp"
 #include "operators/lane_sums.hpp"
+#include "operators/row_pass.hpp"
 #include "operators/sparse_outer.hpp"
 
 namespace hearsay::detail {

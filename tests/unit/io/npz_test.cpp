@@ -148,9 +148,50 @@ TEST(Npz, AFileIsKnownByItsNameOrFirstBytes) {
   EXPECT_EQ(npz_in_full(read_data(dir / "plain")), three_by_four);
 }
 
+// So many rows at a time, twice.
+Block<double> passing(RowSource<double>& rows, Index at_once) {
+  Block<double> all(0, rows.cols());
+  for (int pass = 0; pass < 2; ++pass) {
+    all.resize(0, rows.cols());
+    rows.rewind();
+    Block<double> some(at_once, rows.cols());
+    for (Index count = rows.read(some); count > 0; count = rows.read(some)) {
+      all.conservativeResize(all.rows() + count, Eigen::NoChange);
+      all.bottomRows(count) = some.topRows(count);
+    }
+  }
+  return all;
+}
+
+TEST(Npz, RowsPassByUnpacked) {
+  const test::TempDir dir;
+  for (const bool deflate : {true, false}) {
+    dir.file("a.npz", Sparse().bytes(deflate));
+    const std::string array = npy("<f4", "(3, 2)", raw(1.f) + raw(2.f) + raw(3.f) + raw(4.f) + raw(5.f) + raw(6.f));
+    dir.file("b.npz", Zip(deflate).add("x.npy", array).bytes());
+    for (const Index at_once : {1, 2, 5}) {
+      const auto sparse = open_rows(dir / "a.npz");
+      EXPECT_EQ(passing(*sparse, at_once), three_by_four);
+      EXPECT_NE(dynamic_cast<SparseRowSource*>(sparse.get()), nullptr);
+      const auto dense = open_rows(dir / "b.npz");
+      EXPECT_EQ(passing(*dense, at_once), (Block<double>(3, 2) << 1, 2, 3, 4, 5, 6).finished());
+    }
+  }
+  EXPECT_TRUE(can_be_streamed(dir / "a.npz"));
+  EXPECT_EQ(held_shape(dir / "a.npz")->bytes, 5 * 16U + 3 * 8U);
+  EXPECT_EQ(held_shape(dir / "b.npz")->bytes, 6 * 4U);
+  Sparse columns;
+  columns.format = npy("|S3", "()", "csc");
+  dir.file("c.npz", columns.bytes());
+  expect_error<InvalidArgument>([&] { (void)open_rows(dir / "c.npz"); }, {"c.npz: is stored by columns (CSC)"});
+}
+
 TEST(Npz, RefusesArraysThatLie) {
   const auto refused = [](const Sparse& stored, std::initializer_list<std::string> parts) {
     expect_error<DataError>([&] { (void)parse_npz(stored.bytes(), "a.npz"); }, parts);
+    const test::TempDir dir;
+    dir.file("a.npz", stored.bytes());
+    expect_error<DataError>([&] { (void)passing(*open_rows(dir / "a.npz"), 1); }, {"a.npz: "});
   };
   refused({.offsets = {0, 4, 2, 5}}, {"a.npz: indptr.npy: number 3 is 2, after 4"});
   refused({.offsets = {0, 2, 2, 4}}, {"a.npz: indptr.npy: ends with 4; there are 5 entries"});
