@@ -98,6 +98,13 @@ int safe_exponent(S largest) {
   return std::clamp(std::ilogb(largest), -most, most);
 }
 
+// What a + b loses where it is rounded (Knuth's two-sum).
+template <class S>
+S rounded_off(S a, S b) {
+  const S sum = a + b, part = sum - a;
+  return (a - (sum - part)) + (b - part);
+}
+
 }  // namespace
 
 template <class S>
@@ -114,7 +121,11 @@ DenseCovariance<S>::DenseCovariance(BorrowedBlock<S> data, CovarianceOptions opt
 
 template <class S>
 DenseCovariance<S>::DenseCovariance(BorrowedBlock<S> data, CovarianceOptions options, ColumnRule<S> columns)
-    : data_(data), options_(options), columns_(std::move(columns)), divisor_(static_cast<double>(data.rows())) {
+    : data_(data),
+      options_(options),
+      columns_(std::move(columns)),
+      mean_rest_(Vector<S>::Zero(data.cols())),
+      divisor_(static_cast<double>(data.rows())) {
   ruled_ = options.missing_as_mean || columns_.scale.size() > 0;
 }
 
@@ -124,7 +135,7 @@ template <class S>
 void DenseCovariance<S>::find_mean() {
   const Index m = data_.rows(), d = data_.cols();
   divisor_ = options_.center ? std::max<double>(1.0, static_cast<double>(m) - 1) : static_cast<double>(m);
-  columns_.mean = Vector<S>::Zero(d);
+  columns_.mean = mean_rest_ = Vector<S>::Zero(d);
   const Index rows = rows_per_block<S>(d), blocks = (m + rows - 1) / rows;
   const Vector<S> provisional = options_.center ? Vector<S>(data_.row(0).transpose()) : columns_.mean;
   const S weight = S(1) / static_cast<S>(m);
@@ -152,7 +163,10 @@ void DenseCovariance<S>::find_mean() {
     sums.row(0) += partial[lane].row(0);
     sums.row(1) = sums.row(1).cwiseMax(partial[lane].row(1));
   }
-  if (options_.center) columns_.mean = provisional + sums.row(0).transpose();
+  if (options_.center) {
+    columns_.mean = provisional + sums.row(0).transpose();
+    for (Index j = 0; j < d; ++j) mean_rest_(j) = rounded_off(provisional(j), sums(0, j));
+  }
   if (!columns_.mean.allFinite() || !sums.allFinite()) {
     require_entries();
     throw DataError("data: a value is so near the largest number that the mean is not finite");
@@ -192,6 +206,8 @@ void DenseCovariance<S>::find_moments() {
                             .column_names = options_.column_names};
   divisor_ = covariance_divisor(moments_, wishes);
   columns_ = column_rule<S>(moments_, wishes);
+  mean_rest_ = Vector<S>::Zero(d);
+  if (options_.center) mean_rest_ = (moments_.mean - columns_.mean.template cast<double>()).template cast<S>();
   if (options_.standardize) return;  // whose entries are of ordinary size
   const double largest = std::max(moments_.most.cwiseAbs().maxCoeff(), moments_.least.cwiseAbs().maxCoeff());
   exponent_ = safe_exponent<S>(static_cast<S>(largest));
@@ -238,23 +254,22 @@ S DenseCovariance<S>::row_root(Index i) const {
   return static_cast<S>(std::sqrt(options_.weights[static_cast<std::size_t>(i)]));
 }
 
-// Row i of 2^-exponent (Phi - 1 mu'), scaled and weighted where that was asked for.
+// Of row i of 2^-exponent (Phi - 1 mu'), scaled and weighted where that was asked for, so many entries from the first.
 template <class S>
-void DenseCovariance<S>::prepare_row(Index i, S root, S* __restrict out) const {
-  const Index d = data_.cols();
-  const S* __restrict row = data_.data() + i * data_.outerStride();
-  const S* __restrict mean = columns_.mean.data();
+void DenseCovariance<S>::prepare_row(Index i, S root, Index first, Index count, S* __restrict out) const {
+  const S* __restrict row = data_.data() + i * data_.outerStride() + first;
+  const S* __restrict mean = columns_.mean.data() + first, * __restrict rest = mean_rest_.data() + first;
   if (ruled_) {
-    const S *fill = columns_.fill.data(), *factor = columns_.factor.data();
-    for (Index j = 0; j < d; ++j) {
-      const S value = row[j] == row[j] ? row[j] : fill[j];
-      out[j] = (value - mean[j]) * factor[j] * root;
+    const S *fill = columns_.fill.data() + first, *factor = columns_.factor.data() + first;
+    for (Index j = 0; j < count; ++j) {
+      const S apart = row[j] == row[j] ? row[j] - mean[j] - rest[j] : fill[j] - mean[j];
+      out[j] = apart * factor[j] * root;
     }
   } else if (exponent_ == 0) {
-    for (Index j = 0; j < d; ++j) out[j] = row[j] - mean[j];
+    for (Index j = 0; j < count; ++j) out[j] = row[j] - mean[j] - rest[j];
   } else {
     const S scale = std::ldexp(S(1), -exponent_);
-    for (Index j = 0; j < d; ++j) out[j] = (row[j] - mean[j]) * scale;
+    for (Index j = 0; j < count; ++j) out[j] = (row[j] - mean[j] - rest[j]) * scale;
   }
 }
 
@@ -266,7 +281,8 @@ const S* DenseCovariance<S>::centred_rows(Index first, Index rows, S* buffer, In
     return data_.data() + first * stride;
   }
   stride = data_.cols();
-  for (Index i = 0; i < rows; ++i) prepare_row(first + i, weighted ? row_root(first + i) : S(1), buffer + i * stride);
+  for (Index i = 0; i < rows; ++i)
+    prepare_row(first + i, weighted ? row_root(first + i) : S(1), 0, stride, buffer + i * stride);
   return buffer;
 }
 
@@ -286,6 +302,13 @@ template <class S>
 void DenseCovariance<S>::apply_by_features(ConstBlockView<S> X, BlockView<S> Y) const {
   const auto& kernel = kernels::table<S>();
   const Index m = data_.rows(), d = data_.cols(), p = X.cols();
+  if (is_wide()) {
+    Block<S> U(m, p);
+    multiply_rows(X, true, U);
+    to_features(U, Y);
+    Y /= static_cast<S>(divisor_);
+    return;
+  }
   const Index rows = rows_per_block<S>(d), padded = kernels::round_up(p, kernels::tile_columns<S>());
   Block<S> X_packed(d, padded);
   kernel.pack(d, p, X.data(), X.outerStride(), X_packed.data());
@@ -305,6 +328,7 @@ void DenseCovariance<S>::apply_by_features(ConstBlockView<S> X, BlockView<S> Y) 
 
 template <class S>
 void DenseCovariance<S>::to_features(ConstBlockView<S> V, BlockView<S> out) const {
+  if (is_wide()) return to_wide_features(V, out);
   const auto& kernel = kernels::table<S>();
   const Index m = data_.rows(), d = data_.cols(), p = V.cols();
   const Index rows = rows_per_block<S>(d), padded = kernels::round_up(p, kernels::tile_columns<S>());
@@ -322,27 +346,32 @@ template <class S>
 void DenseCovariance<S>::apply_by_samples(ConstBlockView<S> X, BlockView<S> Y) const {
   Block<S> features(data_.cols(), X.cols());
   to_features(X, features);
-  scores(features, Y);
-  if (!options_.weights.empty())
-    for (Index i = 0; i < Y.rows(); ++i) Y.row(i) *= row_root(i);
-  Y *= static_cast<S>(std::ldexp(1.0 / divisor_, -exponent_));
+  multiply_rows(features, true, Y);
+  Y /= static_cast<S>(divisor_);
 }
 
 template <class S>
 void DenseCovariance<S>::scores(ConstBlockView<S> X, BlockView<S> out) const {
+  multiply_rows(X, false, out);
+  if (exponent_ != 0) out *= std::ldexp(S(1), exponent_);
+}
+
+// In the operator's scale.
+template <class S>
+void DenseCovariance<S>::multiply_rows(ConstBlockView<S> X, bool weighted, BlockView<S> out) const {
   const auto& kernel = kernels::table<S>();
   const Index m = data_.rows(), d = data_.cols(), p = X.cols();
   const Index rows = rows_per_block<S>(d), blocks = (m + rows - 1) / rows;
   Block<S> X_packed(d, kernels::round_up(p, kernels::tile_columns<S>()));
   kernel.pack(d, p, X.data(), X.outerStride(), X_packed.data());
-#pragma omp parallel for schedule(static) num_threads(threads())
+#pragma omp parallel for schedule(static) num_threads(detail::worth_threads(double(m) * double(d) * double(p)))
   for (Index block = 0; block < blocks; ++block) {
     const Index first = block * rows, count = std::min(rows, m - first);
     Index stride = 0;
-    const S* B = centred_rows(first, count, scratch<S, ScratchUse::centred_rows>(rows * d), stride, false);
+    const S* B = centred_rows(first, count, scratch<S, ScratchUse::centred_rows>(rows * d), stride, weighted);
     S* U = scratch<S, ScratchUse::products>(rows * p);
     multiply_swept<S>(count, d, p, B, stride, X_packed.data(), U);
-    out.middleRows(first, count) = std::ldexp(S(1), exponent_) * Eigen::Map<const Block<S>>(U, count, p);
+    out.middleRows(first, count) = Eigen::Map<const Block<S>>(U, count, p);
   }
 }
 
@@ -414,48 +443,23 @@ void DenseCovariance<S>::form_by_lanes() const {
   if (single) sum_of_squares_ = std::accumulate(squares.begin(), squares.end(), 0.0);
 }
 
-// Entry (i, j) is the product of rows i and j. Blocks of columns are independent of one another.
-template <class S>
-void DenseCovariance<S>::form_by_samples() const {
-  const auto& kernel = kernels::table<S>();
-  const Index m = data_.rows(), d = data_.cols();
-  constexpr Index tile = kernels::tile_columns<S>(), width = 64;
-  const Index blocks = (m + width - 1) / width;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads())
-  for (Index block = 0; block < blocks; ++block) {
-    const Index first = block * width, count = std::min(width, m - first);
-    Index stride = 0;
-    S* buffer = scratch<S, ScratchUse::centred_rows>(width * d);
-    const S* B = centred_rows(first, count, buffer, stride);
-    const Block<S> transposed =
-        Eigen::Map<const Block<S>, 0, Eigen::OuterStride<>>(B, count, d, Eigen::OuterStride<>(stride)).transpose();
-    Block<S> packed(d, kernels::round_up(count, tile));
-    kernel.pack(d, count, transposed.data(), count, packed.data());
-    for (Index top = 0; top <= first; top += width) {
-      const Index rows = std::min(width, m - top);
-      const S* A = centred_rows(top, rows, buffer, stride);
-      for (Index j = 0; j < d; j += sweep_rows)
-        kernel.multiply(rows, std::min(sweep_rows, d - j), count, A + j, stride, 1, packed.data() + j * tile, d,
-                        gram_.data() + top * m + first, m, j > 0);
-    }
-  }
-}
-
 // Each way fills the upper triangle.
 template <class S>
 void DenseCovariance<S>::form() const {
   const Index n = dim();
+  ++extra_passes_;
+  if (options_.by_samples) {
+    gram_ = samples_matrix().template cast<S>();
+    return;
+  }
   gram_ = Block<S>::Zero(n, n);
-  if (options_.by_samples)
-    form_by_samples();
-  else if (n <= few_features)
+  if (n <= few_features)
     form_by_lanes();
   else
     form_by_strips();
   gram_ /= static_cast<S>(divisor_);
   for (Index i = 0; i < n; ++i)
     for (Index j = 0; j < i; ++j) gram_(i, j) = gram_(j, i);
-  ++extra_passes_;
 }
 
 template <class S>
