@@ -41,10 +41,10 @@ void pull_npy(const NpyHeader& header, const ByteSource& source, std::span<char>
 /// Throws DataError if anything follows the last number.
 void require_npy_end(const ByteSource& source);
 
-/// What becomes of NaN, and what its refusal ends with.
+/// What becomes of NaN, and what its refusal ends with: its own text, as readers outlive their options.
 struct NpyMissing {
   bool allowed = false;
-  std::string_view hint = {};
+  std::string hint = {};
 };
 
 /// Throws DataError naming row and column, from 1, unless all numbers are finite, or missing where they may be. The

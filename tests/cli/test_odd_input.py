@@ -3,14 +3,13 @@
 import gzip
 import hashlib
 import os
-import pathlib
 import resource
 import subprocess
 
 import numpy as np
 import pytest
 
-from conftest import BINARY, PATIENCE_SECONDS, planted
+from conftest import BINARY, PATIENCE_SECONDS, SANITIZED, planted
 
 pytestmark = pytest.mark.attack
 
@@ -103,7 +102,7 @@ def test_a_plan_counts_no_more_rounds_than_there_are_numbers(hearsay):
 
 
 def test_threads_without_number_under_a_memory_limit(tmp_path):
-    if b"__asan_init" in pathlib.Path(BINARY).read_bytes():
+    if SANITIZED:
         pytest.skip("AddressSanitizer needs more address space than the limit leaves")
     np.save(tmp_path / "data.npy", np.random.default_rng(0).standard_normal((4000, 60)))
     limit = 4 << 30
