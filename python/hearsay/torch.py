@@ -42,7 +42,8 @@ def top_eigenvectors(
         accuracy=accuracy, certify=certify, precision=precision, random_state=random_state, psd=True, start=start
     )
     if device_of(A) is not None:
-        return eigsh(A, k, **options)
+        found: EigshResult = eigsh(A, k, **options)
+        return found
     if start is not None:
         options["start"] = start.detach().cpu().numpy()
     values, vectors, info = eigsh(A.detach().numpy(), k, **options)

@@ -30,6 +30,11 @@ double mean_left(const Block<double>& G, std::span<const double> weights) {
   return std::max(0.0, w.dot(G * w) / w.squaredNorm());
 }
 
+// What products of numbers whose squares are hardly there lose: each is off by the least number there is.
+double lost_below_range(const Block<double>& G, double terms) {
+  return G.trace() > 0 ? static_cast<double>(G.rows()) * terms * std::numeric_limits<double>::denorm_min() : 0;
+}
+
 // What nothing but the direct way's own limits is asked of.
 template <class S>
 bool is_open(const BorrowedBlock<S>& data, const PcaOptions<S>& options, const Hooks<S>& hooks) {
@@ -87,6 +92,7 @@ std::optional<DirectPca<S>> DirectPca<S>::of(const BorrowedBlock<S>& data, const
     made.matrix_.rounding = (unit * terms + of_rows) * made.matrix_.matrix.trace();
     if (options.center) made.matrix_.rounding += mean_left(made.matrix_.matrix, options.weights);
     made.divisor_ = A.divisor();
+    made.matrix_.rounding += lost_below_range(made.matrix_.matrix, terms);
     if (!made.matrix_.matrix.allFinite()) return std::nullopt;
     return made;
   }
@@ -96,6 +102,7 @@ std::optional<DirectPca<S>> DirectPca<S>::of(const BorrowedBlock<S>& data, const
                   .rounding = formed->rounding,
                   .facts = {.positive_semidefinite = true, .exact = true},
                   .passes = formed->passes};
+  made.matrix_.rounding += lost_below_range(made.matrix_.matrix, static_cast<double>(data.rows()));
   made.mean_ = std::move(formed->mean);
   made.divisor_ = formed->divisor;
   return made;
