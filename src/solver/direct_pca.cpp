@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <span>
 #include <utility>
 
@@ -84,7 +85,8 @@ std::optional<DirectPca<S>> DirectPca<S>::of(const BorrowedBlock<S>& data, const
   if (by_samples(data.rows(), data.cols())) {
     CovarianceOptions covariance = covariance_options<S>(options);
     covariance.form_at_once = false;  // one product is made of it
-    const DenseCovariance<S>& A = made.features_.emplace(data, covariance);
+    made.features_ = std::make_unique<const DenseCovariance<S>>(data, covariance);
+    const DenseCovariance<S>& A = *made.features_;
     made.matrix_ = {.matrix = A.samples_matrix(), .facts = A.facts(), .passes = 1};
     const auto terms = static_cast<double>(data.cols() + 4);
     const double unit = 0.5 * std::numeric_limits<double>::epsilon();
@@ -119,7 +121,7 @@ PcaResult<S> DirectPca<S>::components(const PcaOptions<S>& options, const Hooks<
   PcaResult<S> result;
   result.centred = options.center;
   result.formed = true;
-  result.by_samples = features_.has_value();
+  result.by_samples = features_ != nullptr;
   result.power = direct_solve<S>(matrix_, options.power, hooks);
   if (features_) {
     result.power = on_features_side<S>(std::move(result.power), *features_, *features_, options.power, hooks);

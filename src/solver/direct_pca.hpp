@@ -4,6 +4,7 @@
 //   m < d    the matrix of samples by samples, whose eigenvectors lead back to the features
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "hearsay/operators/covariance.hpp"
@@ -38,7 +39,7 @@ class DirectPca {
   FormedMatrix matrix_;
   Vector<double> mean_;
   double divisor_ = 1;
-  std::optional<DenseCovariance<S>> features_;  // where m < d
+  std::unique_ptr<const DenseCovariance<S>> features_;  // where m < d
 };
 
 /// As pca() would tell it.
