@@ -1,7 +1,9 @@
 // A covariance of fewer samples than features, solved as the matrix of samples by samples: what leads back.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -64,6 +66,15 @@ void carry_over(double residual, PowerResult<S>& result) {
   result.sin_theta_estimate = std::min(1.0, result.sin_theta_estimate * grown);
 }
 
+// Columns of about one: a spread far below a constant beside it leaves squares that are below the range.
+template <class S>
+void scale_columns(Block<S>& X) {
+  constexpr int most = std::numeric_limits<S>::max_exponent - 2;  // a factor of 2^most is finite
+  for (Index j = 0; j < X.cols(); ++j)
+    if (const S largest = X.col(j).cwiseAbs().maxCoeff(); largest > 0 && std::isfinite(largest))
+      X.col(j) *= std::ldexp(S(1), std::min(most, -std::ilogb(largest)));
+}
+
 // Phi Phi' v = lambda v gives the component Phi'v / ||Phi'v||. The claim is measured anew on the features' side; where
 // the way back lost accuracy (tiny eigenvalues), a few iterations there restore it.
 template <class S, class Features, class Samples>
@@ -71,6 +82,7 @@ PowerResult<S> on_features_side(PowerResult<S> result, const Features& A, const 
                                 const PowerOptions& options, const Hooks<S>& hooks) {
   Block<S> X(A.dim(), options.rank);
   samples_side.to_features(result.basis, X);
+  scale_columns(X);
   Extracted<S> measured = measure<S>(A, X, 0);
   if (result.status == Status::converged && !(measured.residual <= tolerance_of<S>(options)))
     return refined_from<S>(result, X, A, options, hooks);

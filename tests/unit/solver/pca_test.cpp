@@ -49,6 +49,34 @@ PcaOptions<double> options(Index k, bool center = true) {
   return chosen;
 }
 
+// Variances of 1e-310, which have fourteen digits left.
+TEST(Pca, FindsASpreadFarBelowAConstantBesideIt) {
+  constexpr double size = 1e-155;
+  for (const auto& [samples, features] : {std::pair<Index, Index>{400, 30}, {60, 200}})
+    for (const SolveMethod method : {SolveMethod::direct, SolveMethod::krylov, SolveMethod::anpm}) {
+      const Block<double> spread = graded_data(samples, features, 5);
+      Block<double> data = spread * size;
+      data.col(features - 1).setConstant(3);
+      Block<double> seen = spread;
+      seen.col(features - 1).setZero();
+      const Answer answer = by_svd(seen, 3, true);
+      PcaOptions<double> asked = options(3);
+      asked.power.tolerance = 1e-9;
+      asked.power.method = method;
+
+      const auto result = pca<double>(data, asked);
+
+      EXPECT_EQ(result.power.status, Status::converged) << samples << ' ' << name(method);
+      EXPECT_LE(test::reference_sin_theta(answer.components, result.power.basis), 1e-7)
+          << samples << ' ' << name(method);
+      for (Index i = 0; i < 3; ++i)  // in two steps: size * size is out of range
+        EXPECT_NEAR(std::ldexp(result.power.eigenvalues(i), result.power.exponent + 500) / size *
+                        std::ldexp(1.0, -500) / size / answer.variances(i),
+                    1, 1e-9)
+            << samples << ' ' << name(method);
+    }
+}
+
 TEST(Pca, AgreesWithTheSingularValueDecompositionForTallAndWideData) {
   for (const bool center : {true, false})
     for (const auto& [samples, features] : {std::pair<Index, Index>{400, 30}, {60, 200}, {50, 50}}) {
