@@ -18,7 +18,7 @@ namespace {
 // Of a product's size: what is left of a column and is smaller is rounding.
 constexpr double rounding_of_product = 20;
 
-constexpr int most_passes = 6;
+constexpr int most_passes_outside = 6;
 
 template <class S>
 Index columns_of(const std::vector<ConstBlockView<S>>& blocks) {
@@ -109,7 +109,7 @@ double Outside<S>::keep_what_lasts(const There& there, Block<S>& Y, Small<S>& B,
     if (lasts == 0) return lost;
     const Small<S> h = along(there, Y);
     if (!(largest_cosine(h) > cosine_)) return lost;
-    if (pass == most_passes) break;
+    if (pass == most_passes_outside) break;
     if (pass == 0) lost = std::hypot(lost, static_cast<double>((h * B).norm()));
     Small<S> R;
     subtract_all(there, h, Y);
@@ -142,7 +142,7 @@ typename Outside<S>::Drawn Outside<S>::draw(const There& there, Index columns) {
               .along = Small<S>::Zero(columns_of<S>(there), columns),
               .R = Small<S>::Identity(columns, columns)};
   fill_normal<S>({.seed = seed_, .stream = Stream::replacement, .iteration = draws_++}, drawn.Q);
-  for (int pass = 0; pass < most_passes; ++pass) {
+  for (int pass = 0; pass < most_passes_outside; ++pass) {
     const Small<S> h = along(there, drawn.Q);
     if (pass > 1 && !(largest_cosine(h) > cosine_)) break;
     drawn.along += h * drawn.R;
