@@ -23,7 +23,7 @@ using detail::ScratchUse;
 
 namespace {
 
-constexpr Index calls_per_byte = 4, calls_per_word = 32;
+constexpr Index calls_per_byte = 4;
 constexpr std::uint64_t low_bits = 0x5555555555555555;  // the lower bit of every call in a word
 
 // What is unpacked at a time: 256 KiB of doubles, which stay in the second cache between being made and being used, and
