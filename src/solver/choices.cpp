@@ -21,6 +21,20 @@ Momentum Momentum::optimal(double lambda_next) {
   return {Rule::fixed, lambda_next};
 }
 
+const char* name(SolveMethod method) {
+  switch (method) {
+    case SolveMethod::anpm:
+      return "anpm";
+    case SolveMethod::krylov:
+      return "krylov";
+    case SolveMethod::direct:
+      return "direct";
+    case SolveMethod::averaged:
+      return "averaged";
+  }
+  return "unknown";
+}
+
 const char* name(Which which) {
   switch (which) {
     case Which::largest:

@@ -16,20 +16,6 @@
 
 namespace hearsay {
 
-const char* name(SolveMethod method) {
-  switch (method) {
-    case SolveMethod::anpm:
-      return "anpm";
-    case SolveMethod::krylov:
-      return "krylov";
-    case SolveMethod::direct:
-      return "direct";
-    case SolveMethod::averaged:
-      return "averaged";
-  }
-  return "unknown";
-}
-
 template <class S>
 SolveMethod choose_method(OperatorRef<S> A, const PowerOptions& options, const Hooks<S>& hooks) {
   const OperatorFacts facts = A.facts();
