@@ -34,14 +34,6 @@ void require_vectors_in_reach(const Request& request, Index d) {
 }
 
 template <class S>
-const auto& observer_of(const Request& request) {
-  if constexpr (std::is_same_v<S, double>)
-    return request.observe;
-  else
-    return request.observe_single;
-}
-
-template <class S>
 const auto& model_in(const NoiseModels& models) {
   if constexpr (std::is_same_v<S, double>)
     return models.in_double;
@@ -125,7 +117,7 @@ void Prepared<S>::audit(const Spectrum& spectrum) {
 
 template <class S>
 void Prepared<S>::connect() {
-  const auto& observe = observer_of<S>(request_);
+  const auto& observe = observer_in<S>(request_);
   hooks_.observe_basis = request_.observe_basis || auditor_.has_value();
   hooks_.observe_steps = request_.observe_steps || auditor_.has_value();
   if (observe || auditor_)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "hearsay/solve.hpp"
@@ -10,6 +11,15 @@
 #include "solve/seconds.hpp"
 
 namespace hearsay::detail {
+
+/// Of the observers that a request has, the one for solves in S.
+template <class S>
+const auto& observer_in(const Request& request) {
+  if constexpr (std::is_same_v<S, double>)
+    return request.observe;
+  else
+    return request.observe_single;
+}
 
 /// In the arithmetic S. The request must outlive it.
 template <class S>

@@ -28,6 +28,7 @@ using detail::ByPasses;
 using detail::clear_constant;
 using detail::described;
 using detail::DirectPca;
+using detail::observer_in;
 using detail::Prepared;
 using detail::rank_by_minka;
 using detail::rank_by_share;
@@ -195,14 +196,6 @@ PcaSolution<S> in_precision(const Data& data, const Request& request, const PcaS
 }
 
 // ---- A rank from all variances
-
-template <class S>
-const auto& observer_in(const Request& request) {
-  if constexpr (std::is_same_v<S, double>)
-    return request.observe;
-  else
-    return request.observe_single;
-}
 
 // Of rows whose variances are all found directly, in the precision of the data; for the solve that follows they are
 // kept.
