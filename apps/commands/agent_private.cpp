@@ -8,6 +8,7 @@
 #include "commands/terminal.hpp"
 #include "files/delivery.hpp"
 #include "files/inputs.hpp"
+#include "formats/escapes.hpp"
 #include "hearsay/error.hpp"
 #include "hearsay/io/built_in.hpp"
 #include "hearsay/io/file.hpp"

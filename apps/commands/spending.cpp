@@ -11,6 +11,7 @@
 #include "commands/commands.hpp"
 #include "files/inputs.hpp"
 #include "files/run_files.hpp"
+#include "files/samples.hpp"
 #include "hearsay/error.hpp"
 #include "hearsay/io/file.hpp"
 #include "hearsay/version.hpp"

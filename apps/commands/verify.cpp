@@ -14,6 +14,7 @@
 #include "commands/job.hpp"
 #include "commands/terminal.hpp"
 #include "files/genotypes.hpp"
+#include "files/inputs.hpp"
 #include "files/measured_matrix.hpp"
 #include "files/provenance.hpp"
 #include "files/rectangular_matrix.hpp"
