@@ -24,7 +24,7 @@ struct TallData {
 bool covariance_goes_directly(const TallData& data);
 
 /// Whether finding all eigenvalues of a matrix that is formed in any case is the cheapest way to so many eigenvectors.
-bool eigenvalues_are_cheap(Index dimension, Index wanted, double digits);
+bool eigenvalues_are_cheap(Index dimension, Index wanted, double digits, bool single = false);
 
 /// Up to here all eigenvalues are found where nobody knows beforehand how many are wanted.
 inline constexpr Index largest_with_all_eigenvalues = 2000;

@@ -64,9 +64,17 @@ bool DirectPca<S>::suits(const BorrowedBlock<S>& data, const PcaOptions<S>& opti
   if (!may_choose<S>(options, hooks)) return false;
   const Index m = data.rows(), d = data.cols(), k = options.power.rank;
   const double digits = digits_of<S>(options.power);
-  if (by_samples(m, d)) return eigenvalues_are_cheap(m, k, digits);
-  return covariance_goes_directly(
-      {.rows = m, .columns = d, .wanted = k, .single = sizeof(S) < sizeof(double), .digits = digits});
+  constexpr bool single = sizeof(S) < sizeof(double);
+  if (by_samples(m, d)) return eigenvalues_are_cheap(m, k, digits, single);
+  return covariance_goes_directly({.rows = m, .columns = d, .wanted = k, .single = single, .digits = digits});
+}
+
+template <class S>
+bool DirectPca<S>::settles(const PowerResult<S>& found, const BorrowedBlock<S>& data, const PcaOptions<S>& options,
+                           const Hooks<S>& hooks) {
+  const bool gave_up = found.status == Status::rounding_floor || found.status == Status::ambiguous;
+  return sizeof(S) < sizeof(double) && gave_up && !options.power.method && !options.power.accuracy && is_open<S>(data, options, hooks) &&
+         may_choose<S>(options, hooks) && std::min(data.rows(), data.cols()) <= largest_with_all_eigenvalues;
 }
 
 template <class S>

@@ -20,6 +20,11 @@ class DirectPca {
   /// Whether the direct way is open, and the cheapest by what is known.
   static bool suits(const BorrowedBlock<S>& data, const PcaOptions<S>& options, const Hooks<S>& hooks);
 
+  /// Whether it may say more than what was found in single precision, which rounding ended. An accuracy that was asked
+  /// for and is beyond single precision is told so: `options` are those of the caller, with no wish in them.
+  static bool settles(const PowerResult<S>& found, const BorrowedBlock<S>& data, const PcaOptions<S>& options,
+                      const Hooks<S>& hooks);
+
   /// Whether it is open where all variances are wanted to begin with, so that no other way is cheaper.
   static bool finds_all_variances(const BorrowedBlock<S>& data, const PcaOptions<S>& options, const Hooks<S>& hooks);
 

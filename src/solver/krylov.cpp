@@ -190,7 +190,8 @@ class Krylov {
     const Index t = space_.blocks();
     if (!proved() && t < give_up_proof_ && !all) return std::nullopt;
     if (must_prove_ && !proved() && !all) return Status::iteration_limit;
-    if (met && ends_.resolved() && !believed()) return std::nullopt;
+    const bool doubted = met && ends_.resolved() && !believed();
+    if (doubted && !at_rounding_floor(stopping_, history_)) return std::nullopt;
     if (!ends_.resolved()) {
       if (give_up_next_ < 0) give_up_next_ = t;
       const Index waits = !next_is_at_rest() ? tuning::most_blocks_for_the_next
@@ -198,7 +199,8 @@ class Krylov {
                                              : 0;
       if (t < give_up_next_ + waits) return std::nullopt;
     }
-    return !ends_.resolved() ? Status::ambiguous : met ? Status::converged : Status::rounding_floor;
+    if (!ends_.resolved()) return Status::ambiguous;
+    return met && !doubted ? Status::converged : Status::rounding_floor;
   }
 
   // The Ritz values say that k cuts no cluster, and only copies that they may lack are feared: that, more blocks can

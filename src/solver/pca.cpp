@@ -66,6 +66,17 @@ PowerResult<S> solve_by_samples(const BorrowedBlock<S>& data, const DenseCovaria
   return detail::on_features_side<S>(std::move(result), A, samples_side, options.power, hooks);
 }
 
+// Rows in single precision, whose matrix in double says more than the one that rounding ended a solve with.
+template <class S>
+PcaResult<S> settled(const DirectPca<S>& formed, const PowerResult<S>& before, const PcaOptions<S>& asked,
+                     const Hooks<S>& hooks) {
+  PcaResult<S> result = detail::pca_of<S>(formed, asked, hooks);
+  result.power.passes += before.passes;
+  result.power.products += before.products;
+  result.power.notes.push_back("single precision did not settle the answer, so it was found again in double");
+  return result;
+}
+
 }  // namespace
 
 template <class S>
@@ -92,6 +103,8 @@ PcaResult<S> pca(const BorrowedBlock<S>& data, const PcaOptions<S>& asked, const
   result.power = result.by_samples ? solve_by_samples<S>(data, A, covariance, options, hooks, result.formed)
                                    : solve<S>(A, options, hooks);
   if (asked.wished_accuracy) accept_what_met_the_tolerance<S>(result.power, asked);
+  if (DirectPca<S>::settles(result.power, data, asked, hooks))
+    if (const auto formed = DirectPca<S>::of(data, options)) return settled<S>(*formed, result.power, asked, hooks);
   result.formed = result.formed || A.formed();
   take_columns<S>(A, data.rows(), result);
   result.singular_values = detail::singular_values<S>(result.power, A.divisor());

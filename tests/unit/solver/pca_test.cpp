@@ -230,6 +230,47 @@ TEST(Pca, InSinglePrecisionStaysInSinglePrecision) {
   EXPECT_LE(test::reference_sin_theta(by_svd(data, 3, true).components, result.power.basis.cast<double>()), 1e-3);
 }
 
+// Rows of mean zero, rounded to single precision, whose variances along random directions are about these.
+Block<float> single_rows(const Vector<double>& variances) {
+  const Index d = variances.size();
+  Block<double> half = test::reference_orthonormal(test::random_block(d, d, 3));
+  half *= variances.cwiseSqrt().asDiagonal() * test::reference_orthonormal(test::random_block(d, d, 4)).transpose();
+  Block<float> rows(2 * d, d);
+  rows << half.cast<float>(), -half.cast<float>();
+  return rows;
+}
+
+double sine_of(const Block<float>& data, const PcaResult<float>& result) {
+  const test::RightVectors svd = test::reference_right_vectors(Eigen::MatrixXd(data.cast<double>()));
+  return test::reference_sin_theta(svd.V.leftCols(result.power.basis.cols()),
+                                   Block<double>(result.power.basis.cast<double>()));
+}
+
+TEST(Pca, InSinglePrecisionEndsWhereRoundingHidesTheGaps) {
+  const Block<float> data = single_rows(Vector<double>::LinSpaced(500, 1, 500).cwiseInverse());
+  const auto result = pca<float>(data, {.power = {.rank = 50, .method = SolveMethod::krylov}});
+  EXPECT_LE(result.power.iterations, 100);
+  EXPECT_NE(result.power.status, Status::iteration_limit);
+  if (result.power.status == Status::converged) {
+    EXPECT_LE(sine_of(data, result), 1e-2);
+  }
+}
+
+TEST(Pca, InSinglePrecisionIsSettledInDoubleWhereRoundingHidesTheGap) {
+  constexpr Index k = 10;
+  Vector<double> variances = Vector<double>::LinSpaced(400, 1, 400).cwiseInverse();
+  variances(k) = variances(k - 1) - 1e-5;
+  const Block<float> data = single_rows(variances);
+  const auto by_space = pca<float>(data, {.power = {.rank = k, .method = SolveMethod::krylov}});
+  EXPECT_NE(by_space.power.status, Status::converged);
+  const auto result = pca<float>(data, {.power = {.rank = k}});
+  EXPECT_EQ(result.power.status, Status::converged);
+  ASSERT_FALSE(result.power.notes.empty());
+  EXPECT_NE(result.power.notes.back().find("found again in double"), std::string::npos);
+  EXPECT_GT(result.power.passes, 1);
+  EXPECT_LE(sine_of(data, result), 1e-5);
+}
+
 TEST(Pca, UnderNoiseReportsItsFloor) {
   const Block<double> data = graded_data(300, 40, 11);
   PcaOptions<double> chosen = options(3);
