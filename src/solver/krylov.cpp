@@ -101,6 +101,7 @@ class Krylov {
 
   void look() {
     space_.find_ritz();
+    largest_space_ = std::max(largest_space_, space_.columns());
     require_symmetric_products();
     const Vector<double> theta = space_.theta().template cast<double>();
     const Vector<double>& residuals = space_.residuals();
@@ -139,8 +140,10 @@ class Krylov {
   // Of an operator that does not say that its products are exact.
   void require_symmetric_products() const {
     if (A_.facts().exact || options_.products == Products::exact) return;
-    const double rounding =
-        tuning::noise_above_rounding * stopping_.epsilon * std::sqrt(static_cast<double>(d_)) * space_.largest();
+    // A start that A takes to nothing leaves Ritz values that are rounding themselves.
+    const double root = std::sqrt(static_cast<double>(d_)),
+                 norm = std::max(space_.largest(), space_.frobenius(k_) / root);
+    const double rounding = tuning::noise_above_rounding * stopping_.epsilon * root * norm;
     if (space_.noise() > rounding)
       throw DataError(fmt::format(
           "matrix: X'AX is asymmetric by about {:.2g} an entry, and `which` = {} needs a symmetric matrix and "
@@ -160,12 +163,24 @@ class Krylov {
     const double pace = std::log(before.residual / now.residual) / static_cast<double>(now.t - before.t);
     const double distance = std::max(std::log(now.residual / goal_.tolerance),
                                      goal_.sine > 0 ? std::log(now.sin_theta_estimate / goal_.sine) : 0.0);
-    if (!(pace > 0)) return 1;
+    const auto least = static_cast<Index>(std::clamp(look_in_blocks(), 1.0, tuning::most_blocks_for_a_look));
+    if (!(pace > 0) || distance <= 0) return least;
     const double product = A_.facts().multiply_adds;
     const bool cheap = product > 0 && product <= tuning::sparse_row * static_cast<double>(d_);
     const double blocks = cheap ? distance / pace + 1 : tuning::look_after * distance / pace;
-    return static_cast<Index>(
-        std::clamp(blocks, 1.0, cheap ? tuning::most_cheap_blocks_to_look : tuning::most_blocks_to_look));
+    const double most = !cheap                                   ? tuning::most_blocks_to_look
+                        : space_.block() == tuning::sparse_block ? tuning::most_narrow_blocks_to_look
+                                                                 : tuning::most_cheap_blocks_to_look;
+    return std::max(least, static_cast<Index>(std::clamp(blocks, 1.0, most)));
+  }
+
+  // What a look takes in the largest space so far, with all its eigenpairs and what is proved from them, in blocks:
+  // their products, and orthogonality.
+  double look_in_blocks() const {
+    const double product = A_.facts().multiply_adds;
+    if (!(product > 0)) return 0;  // nobody knows
+    const auto d = static_cast<double>(d_), n = static_cast<double>(largest_space_);
+    return tuning::look_multiply_adds * n * n * n / (static_cast<double>(space_.block()) * (product + 4 * d * n));
   }
 
   // ---- When to stop
@@ -438,6 +453,7 @@ class Krylov {
   Certificate certificate_;
   double measured_rounding_ = 0;
   bool must_prove_ = false;
+  Index largest_space_ = 0;   // columns at a look
   Index not_before_ = 0;      // the step by which the columns that joined last have had their chance
   Index give_up_proof_ = -1;  // the step at which a proof is no longer waited for; -1: nobody has waited yet
   Index give_up_next_ = -1;   // since when all is met but what lies beyond k

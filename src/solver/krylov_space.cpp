@@ -23,11 +23,13 @@ namespace hearsay::detail {
 
 namespace {
 
-// Where a product costs about as much with four columns as with eight, and so little that what lies around it counts.
+// Where a product costs about as much with four columns as with eight, and so little that what lies around it counts. A
+// short solve ends with a proof, which more random columns bring sooner.
 bool takes_sparse_blocks(Index d, const OperatorFacts& facts, const PowerOptions& options) {
+  const bool is_long = options.tolerance.value_or(0) <= tuning::long_solve;
   return facts.multiply_adds > 0 && facts.multiply_adds <= tuning::sparse_row * static_cast<double>(d) &&
-         options.rank <= tuning::most_for_sparse_block && d > tuning::least_for_sparse_block &&
-         d <= tuning::roomy_dimension;
+         options.rank <= (is_long ? tuning::most_for_long_sparse_block : tuning::most_for_sparse_block) &&
+         d > tuning::least_for_sparse_block && d <= tuning::roomy_dimension;
 }
 
 Index blocks_of_space(Index d, Index s) {

@@ -156,6 +156,10 @@ inline constexpr double cheap_product = 4;
 // four take 0.7 to 0.8 of the time of eight; six lose their half line. With k = 30 eight win, and three or less cannot
 // tell a few eigenvalues that agree from more of them. Small matrices are soon spanned by any block.
 inline constexpr Index sparse_block = 4, most_for_sparse_block = 2 * sparse_block, least_for_sparse_block = 500;
+// k = 10 to 1e-8, graphs of 1,000 to 20,000 nodes: four take 0.66 to 0.78 of the time of eight; to 1e-4 1.0 to 1.4 of
+// it.
+inline constexpr Index most_for_long_sparse_block = 10;
+inline constexpr double long_solve = 1e-6;
 inline constexpr double sparse_row = 64;
 // and that many of them, about as many columns: ten take 5% more products.
 inline constexpr Index sparse_blocks_of_space = 14;
@@ -189,6 +193,12 @@ inline constexpr double combining = 8;
 // adjacency of ego-Facebook to 1e-8 takes 5 looks in place of 8, the same blocks and a quarter less time; a dense
 // matrix of dimension 2000 would take up to a quarter more.
 inline constexpr double look_after = 0.7, most_blocks_to_look = 8, most_cheap_blocks_to_look = 16;
+// All eigenpairs of an n x n matrix take about 9 n^3 multiply-adds, and proofs three times that (a space of 100
+// columns: 1 ms beside blocks of 80 us at d = 1000). So many blocks come between two looks, four at most.
+inline constexpr double look_multiply_adds = 36, most_blocks_for_a_look = 4;
+// The first blocks tell too slow a pace; of narrow ones few are needed (k = 1, a random graph of 10,000 nodes to 1e-4:
+// 10 blocks, where 16 at once are half too many).
+inline constexpr double most_narrow_blocks_to_look = 8;
 // Wanted Ritz values that agree to five times what is asked for, within these, may be copies of which more are missing.
 inline constexpr double copies_in_goal = 5, copies_at_least = 1e-3, copies_at_most = 2e-2;
 // Multiply-adds below which a second thread is not awake in time; and rows, for the start block.
