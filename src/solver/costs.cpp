@@ -20,9 +20,9 @@ double by_krylov_space(double n, double k, double digits) {
   return 3e5 + columns * (0.04 * n * n + columns * (0.16 * n + 0.4 * columns));
 }
 
-// In single precision a space is near rounding all the way, and measures it at the end: so many times the time, as fitted
-// to rows of 50 to 1000 columns. Beyond a few dozen vectors rounding is often as large as the gaps, and what a space finds
-// is found again in double.
+// In single precision a space is near rounding all the way, and measures it at the end: so many times the time, as
+// fitted to rows of 50 to 1000 columns. Beyond a few dozen vectors rounding is often as large as the gaps, and what a
+// space finds is found again in double.
 double by_krylov_space(double n, double k, double digits, bool single) {
   constexpr double few = 32, of_few = 1.8, of_many = 5;
   return (!single ? 1.0 : k < few ? of_few : of_many) * by_krylov_space(n, k, digits);

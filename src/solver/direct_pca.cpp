@@ -73,8 +73,9 @@ template <class S>
 bool DirectPca<S>::settles(const PowerResult<S>& found, const BorrowedBlock<S>& data, const PcaOptions<S>& options,
                            const Hooks<S>& hooks) {
   const bool gave_up = found.status == Status::rounding_floor || found.status == Status::ambiguous;
-  return sizeof(S) < sizeof(double) && gave_up && !options.power.method && !options.power.accuracy && is_open<S>(data, options, hooks) &&
-         may_choose<S>(options, hooks) && std::min(data.rows(), data.cols()) <= largest_with_all_eigenvalues;
+  return sizeof(S) < sizeof(double) && gave_up && !options.power.method && !options.power.accuracy &&
+         is_open<S>(data, options, hooks) && may_choose<S>(options, hooks) &&
+         std::min(data.rows(), data.cols()) <= largest_with_all_eigenvalues;
 }
 
 template <class S>

@@ -207,15 +207,17 @@ class Krylov {
     if (must_prove_ && !proved() && !all) return Status::iteration_limit;
     const bool doubted = met && ends_.resolved() && !believed();
     if (doubted && !at_rounding_floor(stopping_, history_)) return std::nullopt;
-    if (!ends_.resolved()) {
-      if (give_up_next_ < 0) give_up_next_ = t;
-      const Index waits = !next_is_at_rest() ? tuning::most_blocks_for_the_next
-                          : gap_is_clear()   ? tuning::most_blocks_for_a_clear_gap
-                                             : 0;
-      if (t < give_up_next_ + waits) return std::nullopt;
-    }
-    if (!ends_.resolved()) return Status::ambiguous;
+    if (!ends_.resolved()) return wait_for_the_next() ? std::nullopt : std::optional(Status::ambiguous);
     return met && !doubted ? Status::converged : Status::rounding_floor;
+  }
+
+  // From the first time it is asked, for so many blocks.
+  bool wait_for_the_next() {
+    if (give_up_next_ < 0) give_up_next_ = space_.blocks();
+    const Index waits = !next_is_at_rest() ? tuning::most_blocks_for_the_next
+                        : gap_is_clear()   ? tuning::most_blocks_for_a_clear_gap
+                                           : 0;
+    return space_.blocks() < give_up_next_ + waits;
   }
 
   // The Ritz values say that k cuts no cluster, and only copies that they may lack are feared: that, more blocks can
