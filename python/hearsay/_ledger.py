@@ -36,11 +36,13 @@ class Ledger:
     Examples
     --------
     >>> import hearsay, os, tempfile
-    >>> path = os.path.join(tempfile.mkdtemp(), "patients.ledger")
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = os.path.join(folder.name, "patients.ledger")
     >>> ledger = hearsay.Ledger(path, data="patients", epsilon=2.0, delta=1e-6)
     >>> receipt = ledger.spend(hearsay.privacy.gaussian_mu(1.0, 1e-6), query="a histogram")
     >>> round(ledger.spent, 6), ledger.records[0]["query"]
     (1.0, 'a histogram')
+    >>> folder.cleanup()
     """
 
     def __init__(
