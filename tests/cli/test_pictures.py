@@ -17,6 +17,8 @@ COMMANDS = {
     "agents": ["decentralized", "digits", "-k", 9, "--agents", 10, "--reference", "exact", "--report"],
 }
 
+MEASURED = ["shapes"]  # drawn from a benchmark's numbers: ./dev bench shapes draw
+
 
 def elements_of(path):
     return [element for element in ElementTree.parse(path).iter() if element.tag != f"{SVG}style"]
@@ -60,7 +62,15 @@ def test_every_picture_is_shown_and_every_shown_picture_is_there():
         for target in re.findall(r"!\[[^\]]+\]\(([^)]+\.svg)\)", page.read_text()):
             assert (page.parent / target).is_file(), (page, target)
             shown.add((page.parent / target).resolve())
-    assert shown == {(SOURCE / "docs/pictures" / f"{name}.svg").resolve() for name in COMMANDS}
+    there = [path.resolve() for path in (SOURCE / "docs/pictures").iterdir()]
+    assert shown == set(there) == {(SOURCE / "docs/pictures" / f"{name}.svg").resolve() for name in [*COMMANDS, *MEASURED]}
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_pictures_of_measurements_hold_numbers_and_words(name):
+    words = [" ".join(element.itertext()) for element in elements_of(SOURCE / "docs/pictures" / f"{name}.svg") if element.tag == f"{SVG}text"]
+
+    assert len([word for word in words if NUMBER.fullmatch(word)]) >= 20 and any("hearsay" in word for word in words)
 
 
 def test_the_demo_draws_only_what_can_be_drawn(hearsay):
