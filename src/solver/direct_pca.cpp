@@ -36,6 +36,11 @@ double lost_below_range(const Block<double>& G, double terms) {
   return G.trace() > 0 ? static_cast<double>(G.rows()) * terms * std::numeric_limits<double>::denorm_min() : 0;
 }
 
+// The matrix, its tridiagonal form, vectors: so many numbers for each of its own.
+constexpr std::uint64_t numbers_held = 6;
+
+constexpr std::uint64_t bytes_for(std::uint64_t n) { return numbers_held * n * n * sizeof(double); }
+
 // What nothing but the direct way's own limits is asked of.
 template <class S>
 bool is_open(const BorrowedBlock<S>& data, const PcaOptions<S>& options, const Hooks<S>& hooks) {
@@ -73,9 +78,10 @@ template <class S>
 bool DirectPca<S>::settles(const PowerResult<S>& found, const BorrowedBlock<S>& data, const PcaOptions<S>& options,
                            const Hooks<S>& hooks) {
   const bool gave_up = found.status == Status::rounding_floor || found.status == Status::ambiguous;
+  const auto n = static_cast<std::uint64_t>(std::min(data.rows(), data.cols()));
   return sizeof(S) < sizeof(double) && gave_up && !options.power.method && !options.power.accuracy &&
-         is_open<S>(data, options, hooks) && may_choose<S>(options, hooks) &&
-         std::min(data.rows(), data.cols()) <= largest_with_all_eigenvalues;
+         is_open<S>(data, options, hooks) && may_choose<S>(options, hooks) && n <= largest_with_all_eigenvalues &&
+         memory_in_use() + bytes_for(n) <= memory_limit();  // else what was found stands
 }
 
 template <class S>
@@ -89,7 +95,7 @@ bool DirectPca<S>::finds_all_variances(const BorrowedBlock<S>& data, const PcaOp
 template <class S>
 std::optional<DirectPca<S>> DirectPca<S>::of(const BorrowedBlock<S>& data, const PcaOptions<S>& options) {
   const auto n = static_cast<std::uint64_t>(std::min(data.rows(), data.cols()));
-  require_memory(n * n, 6 * sizeof(double), "method = direct");
+  require_memory(n * n, numbers_held * sizeof(double), "method = direct");
   DirectPca made(data);
   if (by_samples(data.rows(), data.cols())) {
     CovarianceOptions covariance = covariance_options<S>(options);
